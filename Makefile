@@ -1,0 +1,48 @@
+# Every chore has one way. `make help` lists them.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN     = $(VENV)/bin
+STAMP   = $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo check format test test-slow bench wheel clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+install: $(STAMP) ## create the environment and install pairgram into it
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("pairgram needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[demo,networkx,pandas,pyg,reference,dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP) ## the main job on real data: fit, held-out scores beside the floors, suggestions
+	$(BIN)/pairgram demo
+
+check: $(STAMP) ## format, lint, types, import contracts, quick tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -m quick
+
+format: $(STAMP) ## rewrite the code in the house format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: $(STAMP) ## all tests but those marked slow
+	$(BIN)/pytest -m 'not slow'
+
+test-slow: $(STAMP) ## the tests marked slow
+	$(BIN)/pytest -m slow
+
+bench: $(STAMP) ## the tables in results/, from PAIRGRAM_DATA
+	$(BIN)/pairgram bench paper
+
+wheel: $(STAMP) ## build the wheel into dist/
+	$(BIN)/python -m build --wheel
+
+clean: ## remove the environment and what was built
+	rm -rf $(VENV) dist build demo

@@ -1,0 +1,71 @@
+"""Graph embeddings sampled in pairs and driven by text.
+
+>>> import pairgram as pg
+>>> graph = pg.TextGraph.from_edges(["a", "b", "c"], ["b", "c", "d"])
+>>> model = pg.PS(dim=8).fit(graph)
+>>> len(model.suggest(node="a"))
+2
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from pairgram.errors import PairgramError
+    from pairgram.evaluation import evaluate
+    from pairgram.graph import TextGraph
+    from pairgram.models import LINE, PS, DeepWalk, Node2Vec, Suggestion, load
+    from pairgram.sampling import Pairs, iter_pairs, sample_pairs
+    from pairgram.split import Split, split_edges
+    from pairgram.vectors import Vectors
+
+# Each name is imported when first used: `import pairgram` itself loads nothing heavy.
+_HOME = {
+    "DeepWalk": "models",
+    "LINE": "models",
+    "Node2Vec": "models",
+    "PS": "models",
+    "Pairs": "sampling",
+    "PairgramError": "errors",
+    "Split": "split",
+    "Suggestion": "models",
+    "TextGraph": "graph",
+    "Vectors": "vectors",
+    "evaluate": "evaluation",
+    "iter_pairs": "sampling",
+    "load": "models",
+    "sample_pairs": "sampling",
+    "split_edges": "split",
+}
+
+__all__ = [
+    "LINE",
+    "PS",
+    "DeepWalk",
+    "Node2Vec",
+    "PairgramError",
+    "Pairs",
+    "Split",
+    "Suggestion",
+    "TextGraph",
+    "Vectors",
+    "evaluate",
+    "iter_pairs",
+    "load",
+    "sample_pairs",
+    "split_edges",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'pairgram' has no attribute '{name}'")
+    value = getattr(import_module(f"pairgram.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

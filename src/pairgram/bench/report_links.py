@@ -1,0 +1,177 @@
+"""The page of a table of links."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from pairgram.bench.figures import Line, lines_of
+from pairgram.bench.goals import Verdict, verdicts
+from pairgram.bench.markdown import (
+    NONE,
+    figure,
+    grid,
+    heading,
+    missing_section,
+    notes_section,
+    number,
+    seeds,
+    settings,
+    surroundings_section,
+)
+from pairgram.bench.spec import Row, Table
+from pairgram.bench.store import Store, read_record
+
+RULES = ("dot", "context", "symmetric", "calibrated")
+PROTOCOLS = {
+    "seen": "both ends of a link, and the negatives, have a training link; the published figures "
+    "are read as this protocol",
+    "all": "every held-out link counts, also those of nodes without a training link; the "
+    "published figures stand beside it but are read as `seen`",
+}
+
+
+def links_page(table: Table, store: Store, command: str) -> str:
+    """Return the page: figures by protocol, goals, cost, settings, and what is missing."""
+    lines = lines_of(table, store)
+    listed = list(lines.values())
+    parts = [
+        *heading(table, command),
+        f"Mean ± sd over seeds {seeds(table)}; a seed is that of the split, the model and the "
+        "evaluation. AUC_pair is given under every scoring rule; the paper's is `dot`. A "
+        "method's own rule is the one that was best on validation links.",
+        "",
+        *(part for protocol in table.protocols for part in _figures(table, listed, protocol)),
+        *_goals(
+            [verdict for row in table.rows.values() for verdict in verdicts(table, lines, row)]
+        ),
+        *_cost(table, lines),
+        *_settings(listed, store),
+        *notes_section(table, listed),
+        *missing_section(table, store),
+        *surroundings_section(listed),
+    ]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _figures(table: Table, lines: list[Line], protocol: str) -> list[str]:
+    columns = [
+        "dataset", "method", ">published AUC_LR", ">published AUC_pair", ">AUC_LR",
+        *(f">AUC_pair {rule}" for rule in RULES), "own rule", ">degree floor", ">seeds",
+    ]  # fmt: skip
+    shown = [line for line in lines if line.cards or line.row.published]
+    return [
+        f"## Protocol `{protocol}`",
+        "",
+        f"{PROTOCOLS.get(protocol, 'As named.').capitalize()}.",
+        "",
+        *grid(columns, (_figure_row(table, line, protocol) for line in shown)),
+        "",
+    ]
+
+
+def _figure_row(table: Table, line: Line, protocol: str) -> list[str]:
+    rules, best = line.rules(protocol), line.best_rule(protocol)
+    return [
+        line.row.name,
+        line.label,
+        *_published(line.row, line.method),
+        figure(line.metric(protocol, "auc_lr")),
+        *(figure(rules.get(rule)) for rule in RULES),
+        NONE if best is None else best[0],
+        figure(line.floor(protocol)),
+        f"{len(line.cards)} of {len(table.seeds)}",
+    ]
+
+
+def _published(row: Row, method: str) -> list[str]:
+    pair = row.published.get(method)
+    if pair is None:
+        return [NONE, NONE]
+    other = f" ({row.stands_in_for})" if row.stands_in_for else ""
+    return [f"{value:.4f}{other}" for value in pair]
+
+
+def _goals(found: list[Verdict]) -> list[str]:
+    lines = ["## Goals", ""]
+    for goal in dict.fromkeys(verdict.goal for verdict in found):
+        of_goal = [verdict for verdict in found if verdict.goal == goal]
+        unmet = [verdict.row for verdict in of_goal if not verdict.met]
+        tail = f" (not on {', '.join(unmet)})" if unmet else ""
+        lines.append(f"- {goal}: {len(of_goal) - len(unmet)} of {len(of_goal)} datasets{tail}.")
+    for row in dict.fromkeys(verdict.row for verdict in found):
+        lines += ["", f"### {row}", ""]
+        lines += [f"- {verdict}" for verdict in found if verdict.row == row]
+    return [*lines, ""] if found else []
+
+
+def _cost(table: Table, lines: dict[tuple[str, str], Line]) -> list[str]:
+    columns = [
+        "dataset", "method", ">pairs", ">times PS's pairs", ">updates", ">sample s", ">train s",
+        ">fit s", ">peak MB",
+    ]  # fmt: skip
+    rows = list(_cost_rows(table, lines))
+    about = (
+        "Means over seeds. Pairs are distinct samples; updates count every epoch. Compiling is not "
+        "part of the seconds. Peak memory is that of the whole process at the end of the fit, "
+        "Python and libraries included."
+    )
+    return ["## Cost", "", about, "", *grid(columns, rows), ""] if rows else []
+
+
+def _cost_rows(table: Table, lines: dict[tuple[str, str], Line]) -> Iterator[list[str]]:
+    for line in lines.values():
+        if not line.cards:
+            continue
+        pairs = line.over(lambda card: card["pairs"])
+        ps = lines.get((line.row.name, "ps"))
+        reference = None if ps is None else ps.over(lambda card: card["pairs"])
+        ratio = pairs.mean / reference.mean if pairs and reference else None
+        yield [
+            line.row.name,
+            line.label,
+            number(pairs),
+            number(ratio, ".1f"),
+            number(line.over(lambda card: card["updates"])),
+            *(
+                number(line.over(lambda card, phase=phase: card["seconds"].get(phase)), ".2f")  # type: ignore[misc]
+                for phase in ("sample", "train", "fit")
+            ),
+            number(line.over(_peak_megabytes)),
+        ]
+
+
+def _peak_megabytes(card: dict[str, Any]) -> float | None:
+    peak = card["peak_memory"]["fit"]
+    return None if peak is None else peak / 1e6
+
+
+def _settings(lines: list[Line], store: Store) -> list[str]:
+    columns = [
+        "dataset", "method", "parameters", "from", ">trials", ">tuning s", ">limit s",
+        ">validation score",
+    ]  # fmt: skip
+    rows = [_settings_row(line, store) for line in lines if line.cards]
+    if not rows:
+        return []
+    about = (
+        "Tuned on validation links of a split with another seed, with the same number of trials "
+        "and the same limit of seconds for every method; every trial is in `tuning/`."
+    )
+    return ["## Settings and tuning", "", about, "", *grid(columns, rows), ""]
+
+
+def _settings_row(line: Line, store: Store) -> list[str]:
+    card = next(iter(line.cards.values()))
+    hidden = ("seed", "rule", "directed")
+    shown = {name: value for name, value in card["parameters"].items() if name not in hidden}
+    head = [line.row.name, line.label, settings(shown), card["origin"]]
+    tuned = read_record(store.tuning(line.row.name, line.method))
+    if tuned is None or card["origin"] != "tuning":
+        return [*head, NONE, NONE, NONE, NONE]
+    finished = sum(trial["score"] is not None for trial in tuned["trials"])
+    return [
+        *head,
+        f"{finished} of {tuned['planned']}",
+        number(tuned["seconds"]),
+        number(tuned["limit_seconds"]),
+        number(tuned["best"], ".4f"),
+    ]

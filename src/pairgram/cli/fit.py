@@ -1,0 +1,83 @@
+"""`pairgram fit`: from an edge list to a model folder."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pairgram.cli import methods, outputs
+from pairgram.cli.graphs import read_graph
+from pairgram.cli.methods import MethodFlags
+from pairgram.cli.options import GraphFlags, OutputFlags, Seed, Threads, grouped
+from pairgram.cli.progress import StoppedError, fit_model
+from pairgram.cli.terminal import Terminal
+from pairgram.errors import PairgramError
+
+if TYPE_CHECKING:
+    from pairgram.graph import TextGraph
+    from pairgram.models import Model
+
+
+@grouped
+def fit(
+    graph: GraphFlags,
+    to: Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")],
+    parameters: MethodFlags,
+    output: OutputFlags,
+    model: Annotated[str, typer.Option(help="ps, deepwalk, node2vec or line.")] = "ps",
+    seed: Seed = 0,
+    threads: Threads = None,
+) -> None:
+    """Learn vectors from a graph and save them as a model folder.
+
+    Ctrl-C keeps what is done beside the folder; the same command goes on from there.
+    """
+    terminal = Terminal(output)
+    given = {**parameters.given(), "directed": graph.directed, "seed": seed, "threads": threads}
+    built = methods.build(model, given)
+    nodes = read_graph(graph)
+    outputs.check_model_folder(to)
+    _train(terminal, built, nodes, to)
+    built.save(to)
+    _say(terminal, built, nodes, _resolved(graph, to, model, built))
+
+
+def _train(terminal: Terminal, model: "Model", graph: "TextGraph", to: Path) -> None:
+    checkpoint = outputs.checkpoint_of(to)
+    kept = outputs.files_of(checkpoint)
+    if kept:
+        terminal.note(f"note: going on from {kept[0]}")
+    try:
+        fit_model(terminal, model, graph, f"fitting {type(model).__name__}", checkpoint)
+    except StoppedError as stopped:
+        file = outputs.files_of(checkpoint)[0]
+        raise PairgramError(
+            f"stopped {stopped}; run the same command again to go on from {file}."
+        ) from None
+
+
+def _resolved(graph: GraphFlags, to: Path, method: str, model: "Model") -> dict[str, Any]:
+    """Return all flags with their final values, as a file for --config holds them."""
+    given = {name: value for name, value in asdict(graph).items() if value is not None}
+    return {**given, "output": str(to), "model": method, **model.get_params()}
+
+
+def _say(terminal: Terminal, model: "Model", graph: "TextGraph", config: dict[str, Any]) -> None:
+    stats = model.stats_
+    if terminal.wants_json:
+        terminal.json(
+            {
+                "config": config,
+                "nodes": graph.n_nodes,
+                "edges": graph.n_edges,
+                "fingerprint": model.fingerprint_,
+                "stats": stats,
+            }
+        )
+    seconds = sum(stats["seconds"].values())
+    terminal.summary(
+        f"{type(model).__name__} on {graph.n_nodes:,} nodes and {graph.n_edges:,} edges: "
+        f"{stats['pairs']:,} pairs, {stats['updates']:,} updates, {seconds:.1f} s "
+        f"-> {config['output']}"
+    )

@@ -1,0 +1,51 @@
+"""Known graphs by name: where they come from, what they hold, and loading them."""
+
+from pathlib import Path
+
+from pairgram.datasets import cane, icd10cm, snap, terminologies
+from pairgram.datasets.base import DataFile, Dataset
+from pairgram.errors import InputError
+from pairgram.graph import TextGraph
+
+__all__ = ["DataFile", "Dataset", "info", "load", "names", "path"]
+
+REGISTRY: dict[str, Dataset] = {
+    dataset.name: dataset
+    for family in (cane, snap, terminologies, icd10cm)
+    for dataset in family.DATASETS
+}
+
+
+def names() -> tuple[str, ...]:
+    """Names of all datasets.
+
+    >>> names()
+    ('cora', 'zhihu', 'facebook', 'astroph', 'hepth', 'openmed', 'mesh', 'icd10cm')
+    """
+    return tuple(REGISTRY)
+
+
+def info(name: str) -> Dataset:
+    """Look a dataset up: its origin, licence, citation, counts and files."""
+    if name not in REGISTRY:
+        known = ", ".join(REGISTRY)
+        raise InputError(f"There is no dataset {name!r}; known are {known}.")
+    return REGISTRY[name]
+
+
+def path(name: str) -> Path:
+    """Folder that holds a dataset's files, or would hold them."""
+    return info(name).folder()
+
+
+def load(name: str, *, directed: bool = False, verify: bool = False) -> TextGraph:
+    """Load a dataset and compare its counts with the published ones.
+
+    Parameters
+    ----------
+    directed
+        Whether edges keep their direction.
+    verify
+        Whether to compare the files' sha256 too.
+    """
+    return info(name).load(directed=directed, verify=verify)

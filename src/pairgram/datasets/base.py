@@ -1,0 +1,101 @@
+"""What a dataset entry says, and how its files are found and read."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from pairgram.errors import FileFormatError, InputError
+from pairgram.graph import TextGraph
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file of a dataset: its name, which may go without ``.gz`` too, and its sha256."""
+
+    name: str
+    sha256: str
+
+    def find(self, folder: Path) -> Path | None:
+        """Path of the file in a folder, gzipped or not."""
+        plain = self.name.removesuffix(".gz")
+        places = (folder / name for name in (self.name, plain, f"{plain}.gz"))
+        return next((place for place in places if place.is_file()), None)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An entry of the registry.
+
+    Attributes
+    ----------
+    address
+        Where a user gets the data.
+    nodes, edges
+        Expected nodes and edge lines (before merging).
+    edge_file, text_file
+        Files in the folder; `text_file` is None for a graph without texts.
+    """
+
+    name: str
+    description: str
+    licence: str
+    citation: str
+    address: str
+    nodes: int
+    edges: int
+    edge_file: DataFile | None = None
+    text_file: DataFile | None = None
+
+    @property
+    def files(self) -> tuple[DataFile, ...]:
+        """The files that loading reads."""
+        return tuple(file for file in (self.edge_file, self.text_file) if file is not None)
+
+    def folder(self) -> Path:
+        """Folder of the files: in PAIRGRAM_DATA where it has one, otherwise in the cache."""
+        local = os.environ.get("PAIRGRAM_DATA")
+        if local and (Path(local) / self.name).is_dir():
+            return Path(local) / self.name
+        cache = os.environ.get("PAIRGRAM_CACHE")
+        return (Path(cache) if cache else Path.home() / ".cache" / "pairgram") / self.name
+
+    def load(self, directed: bool = False, verify: bool = False) -> TextGraph:
+        """Read the files and compare the counts."""
+        if self.edge_file is None:
+            raise InputError(f"The dataset {self.name!r} has no files to read.")
+        edges = self._locate(self.edge_file, verify)
+        texts = None if self.text_file is None else self._locate(self.text_file, verify)
+        graph = TextGraph.from_files(edges, texts, directed=directed, header=False)
+        self._check_counts(graph, edges)
+        return graph
+
+    def _locate(self, file: DataFile, verify: bool) -> Path:
+        folder = self.folder()
+        found = file.find(folder)
+        if found is None:
+            raise InputError(
+                f"The dataset {self.name!r} needs {file.name}: get it from {self.address} and put "
+                f"it at {folder / file.name} (or set PAIRGRAM_DATA to a folder with {self.name}/)."
+            )
+        if verify:
+            _check_sum(found, file)
+        return found
+
+    def _check_counts(self, graph: TextGraph, path: Path) -> None:
+        found = (graph.n_nodes, graph.counts.lines)
+        if found != (self.nodes, self.edges):
+            raise FileFormatError(
+                path,
+                f"expected {self.nodes} nodes and {self.edges} edges of {self.name!r}, "
+                f"found {found[0]} and {found[1]}.",
+            )
+
+
+def _check_sum(path: Path, file: DataFile) -> None:
+    if path.name != file.name:
+        raise FileFormatError(path, f"no sha256 is known for it, only for {file.name}.")
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != file.sha256:
+        raise FileFormatError(path, f"expected sha256 {file.sha256}, found {found}.")

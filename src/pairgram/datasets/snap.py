@@ -1,0 +1,50 @@
+"""Graphs of the Stanford Network Analysis Project."""
+
+from pairgram.datasets.base import DataFile, Dataset
+
+UNSTATED = "none stated by SNAP; published for research"
+
+DATASETS = (
+    Dataset(
+        name="facebook",
+        description="Friendships in ten ego networks, without texts.",
+        licence=UNSTATED,
+        citation="McAuley, Leskovec: Learning to Discover Social Circles in Ego Networks, "
+        "NIPS 2012",
+        address="https://snap.stanford.edu/data/facebook_combined.txt.gz",
+        nodes=4_039,
+        edges=88_234,
+        edge_file=DataFile(
+            "edges.tsv", "a23ba0e1930d856fe71c3355969ca2a53756de3ea9ccae486fd7cb4294a59567"
+        ),
+    ),
+    Dataset(
+        name="astroph",
+        description="Co-authors in astrophysics, each pair once, without texts.",
+        licence=UNSTATED,
+        citation="Leskovec, Kleinberg, Faloutsos: Graph Evolution, ACM TKDD 2007",
+        address="https://snap.stanford.edu/data/ca-AstroPh.txt.gz",
+        nodes=18_772,
+        edges=198_110,
+        edge_file=DataFile(
+            "edges.tsv.gz", "5ba38371eba94687279ae55f4b29c3fd3377da65e86a91df5ab0183690dc4357"
+        ),
+    ),
+    Dataset(
+        name="hepth",
+        description="Citations in high-energy physics theory, with abstracts; the largest "
+        "component.",
+        licence="abstracts CC0 1.0 (arXiv metadata); citations: " + UNSTATED,
+        citation="Leskovec, Kleinberg, Faloutsos: Graphs over Time, KDD 2005; Gehrke, Ginsparg, "
+        "Kleinberg: Overview of the 2003 KDD Cup, SIGKDD Explorations 2003",
+        address="https://snap.stanford.edu/data/cit-HepTh.html",
+        nodes=27_400,
+        edges=352_542,
+        edge_file=DataFile(
+            "edges.tsv.gz", "14213d1df43f15f56916b3cb8903ab91104444f4c0e73ff0795e7f00f609a2b1"
+        ),
+        text_file=DataFile(
+            "nodes.tsv.gz", "1ec97ddf4f67dd16a3f325b15a140acad5f4526c0e1b794369c21cca416b0c2b"
+        ),
+    ),
+)

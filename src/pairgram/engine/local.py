@@ -1,0 +1,89 @@
+"""Threads of one machine. Kernels release the GIL, so plain threads are enough."""
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from pairgram import params
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+logger = logging.getLogger(__name__)
+
+
+def available_threads() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def resolve_threads(threads: int | None) -> int:
+    """Thread count to use: all cores for None, and never more than there are."""
+    params.check("the engine", {"threads": params.Optional(params.Int(1))}, {"threads": threads})
+    cores = available_threads()
+    if threads is None:
+        return cores
+    if threads > cores:
+        logger.warning(
+            "%d threads asked for, %d cores here: running on %d, with the same result",
+            threads, cores, cores,
+        )  # fmt: skip
+    return min(threads, cores)
+
+
+class LocalEngine:
+    """Runs tasks on the threads of this machine.
+
+    Parameters
+    ----------
+    threads
+        Number of threads; None takes all cores.
+
+    Examples
+    --------
+    >>> with LocalEngine(threads=1) as engine:
+    ...     list(engine.map(lambda x: x * x, [1, 2, 3]))
+    [1, 4, 9]
+    """
+
+    def __init__(self, threads: int | None = None) -> None:
+        self.threads = resolve_threads(threads)
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def __enter__(self) -> "LocalEngine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for what runs, drop what waits, end the threads."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+        """Results in the order of the tasks; at most two tasks per thread are under way."""
+        if self._pool is None:
+            yield from map(work, tasks)
+            return
+        under_way: deque[Future[Result]] = deque()
+        try:
+            for task in tasks:
+                under_way.append(self._pool.submit(work, task))
+                if len(under_way) >= 2 * self.threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for future in under_way:
+                future.cancel()
+
+    def run(self, work: Callable[[Task], object], tasks: Iterable[Task]) -> None:
+        """Run all tasks, and return when all are done."""
+        for _ in self.map(work, tasks):
+            pass

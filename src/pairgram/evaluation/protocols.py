@@ -1,0 +1,190 @@
+"""Protocols for the AUCs: which positive and which negative every centre is tried with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairgram.errors import InputError
+from pairgram.graph import TextGraph
+from pairgram.params import Choice, Int, check
+from pairgram.split import Split, unordered_keys
+
+Positions = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+UNSEEN = "without a training link"
+NO_SEEN_LINK = "without a held-out link to a seen node"
+NO_NEGATIVE = "linked to every candidate"
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """One positive and one negative for every centre scored.
+
+    Attributes
+    ----------
+    protocol, seed
+        What made them.
+    center, positive, negative
+        Positions in the full graph, shape (k,); centres ascending, each once.
+    candidates
+        Number of nodes that negatives were drawn from.
+    left_out
+        Reason -> number of nodes that have a held-out link and are not scored.
+    """
+
+    protocol: str
+    seed: int
+    center: Positions
+    positive: Positions
+    negative: Positions
+    candidates: int
+    left_out: dict[str, int]
+
+    def __len__(self) -> int:
+        return len(self.center)
+
+
+def _seen(split: Split) -> Mask:
+    return split.train.degree > 0
+
+
+def _all(split: Split) -> Mask:
+    return np.ones(split.full.n_nodes, dtype=bool)
+
+
+# Protocol -> the nodes that take part, as centres, positives and negatives alike.
+PROTOCOLS: dict[str, Callable[[Split], Mask]] = {"seen": _seen, "all": _all}
+
+
+def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
+    """Draw one positive and one negative for every node with a held-out link.
+
+    The positive is uniform over the centre's held-out links, the negative uniform over the
+    candidates that are not the centre and have no link with it in the full graph. Direction is
+    ignored. Under `seen` both ends of a link, and the candidates, have a training link; under
+    `all` every node takes part.
+
+    Parameters
+    ----------
+    split
+        A split of links.
+    protocol
+        "seen" or "all".
+    seed
+        Seed of the draw; the stream depends on the split and the protocol too.
+
+    Examples
+    --------
+    >>> from pairgram.graph import TextGraph
+    >>> from pairgram.split import split_edges
+    >>> ring = TextGraph.from_edges([0, 1, 2, 3, 4], [1, 2, 3, 4, 0])
+    >>> trials = draw_trials(split_edges(ring, keep=0.8), "all")
+    >>> len(trials), trials.candidates, trials.left_out
+    (2, 5, {})
+    """
+    given = {"protocol": protocol, "seed": seed}
+    check("draw_trials", {"protocol": Choice(*PROTOCOLS), "seed": Int(0)}, given)
+    if split.kind == "nodes":
+        raise InputError(f"Protocol '{protocol}' needs a split of links. Got a split of nodes.")
+    rng = _generator(split, protocol, seed)
+    allowed = PROTOCOLS[protocol](split)
+    links, left_out = _eligible(_both_ways(split), allowed)
+    center, positive = _one_link_each(links, rng)
+    negative = _one_non_link_each(split.full, center, allowed, rng)
+    has_negative = negative >= 0
+    left_out[NO_NEGATIVE] = int(np.count_nonzero(~has_negative))
+    return Trials(
+        protocol=protocol,
+        seed=int(seed),
+        center=center[has_negative],
+        positive=positive[has_negative],
+        negative=negative[has_negative],
+        candidates=int(np.count_nonzero(allowed)),
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def _generator(split: Split, protocol: str, seed: int) -> np.random.Generator:
+    key = [int(seed), int(split.hash, 16), int.from_bytes(protocol.encode(), "big")]
+    return np.random.Generator(np.random.PCG64(key))
+
+
+def _both_ways(split: Split) -> Positions:
+    """Distinct held-out links seen from either end, sorted; shape (2m, 2)."""
+    n_nodes = split.full.n_nodes
+    keys = np.unique(unordered_keys(split.held_out, n_nodes))
+    one_way = np.stack([keys // n_nodes, keys % n_nodes], axis=1)
+    both = np.concatenate([one_way, one_way[:, ::-1]])
+    links: Positions = both[np.lexsort((both[:, 1], both[:, 0]))]
+    return links
+
+
+def _eligible(links: Positions, allowed: Mask) -> tuple[Positions, dict[str, int]]:
+    """Links with both ends allowed, and why centres are lost on the way."""
+    from_allowed = links[allowed[links[:, 0]]]
+    eligible = from_allowed[allowed[from_allowed[:, 1]]]
+    centers, allowed_centers, kept_centers = (
+        len(np.unique(rows[:, 0])) for rows in (links, from_allowed, eligible)
+    )
+    lost = {UNSEEN: centers - allowed_centers, NO_SEEN_LINK: allowed_centers - kept_centers}
+    return eligible, lost
+
+
+def _one_link_each(links: Positions, rng: np.random.Generator) -> tuple[Positions, Positions]:
+    """One link of every centre, uniform over those it has; `links` sorted by centre."""
+    center, start, count = np.unique(links[:, 0], return_index=True, return_counts=True)
+    return center, links[start + _below(count, rng), 1]
+
+
+def _one_non_link_each(
+    graph: TextGraph, center: Positions, allowed: Mask, rng: np.random.Generator
+) -> Positions:
+    """One allowed node for every centre, uniform over its non-links; -1 where it has none.
+
+    Exact and without rejection: the r-th legal candidate of a centre is r plus the number of
+    forbidden ones before it, and the forbidden rank f_j (the j-th of its row) is before it
+    exactly when f_j - j <= r.
+    """
+    row, rank = _forbidden(graph, center, allowed)
+    candidates = np.flatnonzero(allowed)
+    row_size = np.bincount(row, minlength=len(center))
+    row_start = np.cumsum(row_size) - row_size
+    legal = len(candidates) - row_size
+    draw = _below(legal, rng)
+
+    legal_before = rank - (np.arange(len(row)) - row_start[row])
+    width = len(candidates) + 1
+    ends = np.searchsorted(
+        row * width + legal_before, np.arange(len(center)) * width + draw, side="right"
+    )
+    chosen = draw + ends - row_start
+    return np.where(legal > 0, candidates[np.minimum(chosen, len(candidates) - 1)], -1)
+
+
+def _forbidden(graph: TextGraph, center: Positions, allowed: Mask) -> tuple[Positions, Positions]:
+    """Row of the centre and rank among the candidates of every node forbidden to it.
+
+    Both of shape (f,), sorted by row, then rank; forbidden are the neighbours in `graph` and the
+    centre itself.
+    """
+    adjacency = graph.adjacency()
+    size = np.diff(adjacency.indptr)[center]
+    row = np.repeat(np.arange(len(center)), size)
+    offset = np.arange(len(row)) - (np.cumsum(size) - size)[row]
+    neighbour = adjacency.indices[adjacency.indptr[center][row] + offset]
+
+    row = np.concatenate([row, np.arange(len(center))])
+    node = np.concatenate([neighbour.astype(np.int64), center])
+    row, node = row[allowed[node]], node[allowed[node]]
+    rank = (np.cumsum(allowed) - 1)[node]
+    # Two sorted runs one after the other: the stable sort merges them in linear time.
+    keys = np.sort(row * len(allowed) + rank, kind="stable")
+    return keys // len(allowed), keys % len(allowed)
+
+
+def _below(limit: NDArray[np.int64], rng: np.random.Generator) -> Positions:
+    """Uniform integers in [0, limit), 0 where the limit is 0; shape of `limit`."""
+    return (rng.random(len(limit)) * limit).astype(np.int64)

@@ -1,0 +1,1 @@
+"""Files and other libraries' objects, as arrays: knows neither graphs nor models."""

@@ -1,0 +1,11 @@
+"""Methods: one file each, all with the same `fit`, `score`, `suggest`, `vectors_`, `save`."""
+
+from pairgram.models.base import Model, Suggestion
+from pairgram.models.deepwalk import DeepWalk
+from pairgram.models.line import LINE
+from pairgram.models.node2vec import Node2Vec
+from pairgram.models.ps import PS
+from pairgram.models.registry import METHODS
+from pairgram.models.storage import load
+
+__all__ = ["LINE", "METHODS", "PS", "DeepWalk", "Model", "Node2Vec", "Suggestion", "load"]

@@ -1,0 +1,224 @@
+"""What every fitted model can do: score links, suggest them, be saved."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairgram import params
+from pairgram.errors import InputError, NotFittedError, ParameterError
+from pairgram.graph import Adjacency, TextGraph
+from pairgram.models.estimator import Estimator
+from pairgram.models.scoring import Tables, score_pairs, scorer_of_node
+from pairgram.search import top_k
+from pairgram.vectors import Vectors
+
+Floats = NDArray[np.floating[Any]]
+IntArray = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A node worth linking to."""
+
+    node: str
+    score: float
+    text: str
+    why: str
+
+
+class Model(Estimator):
+    """Base of all methods.
+
+    Attributes
+    ----------
+    graph_
+        The training graph.
+    vectors_
+        Centre and context vectors with the node names.
+    fingerprint_
+        Fingerprint of the training graph.
+    stats_
+        Pairs, updates and seconds of the fit.
+    """
+
+    method: ClassVar[str]
+    citation: ClassVar[str]
+
+    graph_: TextGraph
+    vectors_: Vectors
+    fingerprint_: str
+    stats_: dict[str, Any]
+    directed: bool = False
+    rule: str = "dot"
+
+    @abstractmethod
+    def fit(self, graph: TextGraph) -> Self:
+        """Learn from a graph; starts afresh every time and changes nothing in it."""
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether `fit` or `load` has been called."""
+        return hasattr(self, "vectors_")
+
+    @property
+    def rules_(self) -> tuple[str, ...]:
+        """Scoring rules that this model allows."""
+        return self._tables().rules
+
+    @property
+    def rule_(self) -> str:
+        """The rule that this model names as its own."""
+        return self.rule
+
+    def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
+        """Scores of links between known nodes.
+
+        Parameters
+        ----------
+        pairs
+            Ids of the two ends.
+        rule
+            One of `rules_`; None takes the model's own.
+
+        Returns
+        -------
+        ndarray
+            Shape (m,); larger is likelier.
+        """
+        self._check_fitted()
+        ends = list(pairs)
+        source = self.graph_.positions([a for a, _ in ends])
+        target = self.graph_.positions([b for _, b in ends])
+        return self.score_positions(source, target, rule)
+
+    def score_positions(
+        self, source: IntArray, target: IntArray, rule: str | None = None
+    ) -> Floats:
+        """Scores of links between positions of the training graph, both shape (m,)."""
+        return score_pairs(self._tables(), self._rule(rule), source, target)
+
+    def suggest(
+        self,
+        text: str | None = None,
+        *,
+        node: str | None = None,
+        k: int = 10,
+        direction: str = "both",
+        rule: str | None = None,
+    ) -> list[Suggestion]:
+        """The k most likely new links of a known node; its known links are left out.
+
+        Parameters
+        ----------
+        text
+            For models that read text only.
+        node
+            Id of a known node.
+        k
+            How many suggestions.
+        direction
+            "out" for what the node should point to, "in" for what should point to it; both need a
+            model fitted with directed=True.
+        rule
+            One of `rules_`; None takes the model's own.
+        """
+        self._check_fitted()
+        params.check(
+            type(self).__name__,
+            {"k": params.Int(1), "direction": params.Choice("out", "in", "both")},
+            {"k": k, "direction": direction},
+        )
+        if text is not None:
+            raise ParameterError(
+                f"{type(self).__name__} learns from structure alone and cannot place a new text. "
+                "Pass node= with the id of a known node."
+            )
+        if node is None:
+            raise ParameterError("suggest needs node= with the id of a known node.")
+        tables = self._directed_tables(direction)
+        position = self.graph_.position(node)
+        known = _row(self._known(direction), position)
+        score = scorer_of_node(tables, self._rule(rule), position)
+        found, scores = top_k(score, self.graph_.n_nodes, k, np.append(known, position))
+        return [
+            Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._why(position, v))
+            for v, s in zip(found.tolist(), scores, strict=True)
+        ]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model folder; an older model there is replaced in one step."""
+        from pairgram.models.storage import save
+
+        self._check_fitted()
+        save(self, Path(folder))
+
+    def _directed_tables(self, direction: str) -> Tables:
+        if direction == "both":
+            return self._tables()
+        if not self.directed:
+            raise ParameterError(
+                f"direction={direction!r} needs a model fitted with directed=True; this "
+                f"{type(self).__name__} ignores direction. Use direction='both'."
+            )
+        return self._tables() if direction == "out" else self._tables().reversed()
+
+    def _known(self, direction: str) -> Adjacency:
+        if direction == "both":
+            return self.graph_.adjacency()
+        return self.graph_.adjacency(directed=True, reverse=direction == "in")
+
+    def _why(self, u: int, v: int) -> str:
+        """Shared neighbours, as many as fit in a line."""
+        near = self.graph_.adjacency()
+        shared = np.intersect1d(_row(near, u), _row(near, v), assume_unique=True)
+        if len(shared) == 0:
+            return "no shared neighbour"
+        names = ", ".join(str(self.graph_.names[w]) for w in shared[:3])
+        more = ", …" if len(shared) > 3 else ""
+        return f"{len(shared)} shared neighbour{'s' * (len(shared) > 1)}: {names}{more}"
+
+    def _text(self, v: int) -> str:
+        return self.graph_.texts[v] if self.graph_.texts is not None else ""
+
+    def _tables(self) -> Tables:
+        self._check_fitted()
+        return Tables(self.vectors_.center, self.vectors_.context, self._prior())
+
+    def _prior(self) -> Floats | None:
+        """Log K + log q(v), shape (n,), where the method has a noise distribution."""
+        return None
+
+    def _rule(self, rule: str | None) -> str:
+        chosen = self.rule if rule is None else rule
+        allowed: Sequence[str] = self.rules_
+        if chosen not in allowed:
+            raise ParameterError(
+                f"The 'rule' parameter of {type(self).__name__} must be one of "
+                f"{', '.join(map(repr, allowed))}. Got {chosen!r} instead."
+            )
+        return chosen
+
+    def _check_fitted(self) -> None:
+        if not self.is_fitted:
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet. Call fit first.")
+
+    def _check_graph(self, graph: TextGraph) -> None:
+        if not isinstance(graph, TextGraph):
+            raise InputError(
+                f"{type(self).__name__}.fit needs a TextGraph. Got {type(graph).__name__} instead: "
+                "make one with TextGraph.from_files, from_edges, from_networkx, …"
+            )
+        if graph.n_edges == 0:
+            raise InputError(
+                f"{type(self).__name__} needs at least one edge. The graph has "
+                f"{graph.n_nodes} nodes and none: check the edge list."
+            )
+
+
+def _row(graph: Adjacency, u: int) -> IntArray:
+    return graph.indices[graph.indptr[u] : graph.indptr[u + 1]]

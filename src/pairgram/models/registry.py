@@ -1,0 +1,11 @@
+"""All methods by name."""
+
+from pairgram.models.base import Model
+from pairgram.models.deepwalk import DeepWalk
+from pairgram.models.line import LINE
+from pairgram.models.node2vec import Node2Vec
+from pairgram.models.ps import PS
+
+METHODS: dict[str, type[Model]] = {
+    cls.method: cls for cls in (PS, DeepWalk, Node2Vec, LINE)
+}  # fmt: skip

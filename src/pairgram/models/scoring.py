@@ -1,0 +1,90 @@
+"""Rules that score a link from the vectors of its ends, by name.
+
+With e the centre and e' the context vectors:
+
+dot
+    e_u·e_v, the paper's.
+context
+    e_u·e'_v, what training optimises.
+symmetric
+    e_u·e'_v + e'_u·e_v.
+calibrated
+    e_u·e'_v + log K + log q(v), q the noise distribution with degrees of at least 1, plus what
+    training added to every score. By the identity of noise-contrastive estimation this estimates
+    log P(v | u) of the sampled pairs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating[Any]]
+IntArray = NDArray[np.integer[Any]]
+
+RULES = ("dot", "context", "symmetric", "calibrated")
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What the rules read: centre and context vectors (n, dim), and log K + log q(v), (n,).
+
+    With `backwards`, (u, v) scores as (v, u) does without; the prior stays v's.
+    """
+
+    center: Floats
+    context: Floats | None
+    prior: Floats | None
+    backwards: bool = False
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Rules that these tables allow."""
+        return ("dot",) if self.context is None or self.prior is None else RULES
+
+    def reversed(self) -> "Tables":
+        """Return tables that score links in the other direction."""
+        return replace(self, backwards=not self.backwards)
+
+
+def log_noise(degree: IntArray, negatives: int, power: float, offset: float = 0.0) -> Floats:
+    """Log K + log q(v) + offset with degree taken as at least 1, shape (n,)."""
+    mass = np.maximum(degree, 1).astype(np.float64) ** power
+    prior: Floats = offset + np.log(negatives) + np.log(mass / mass.sum())
+    return prior.astype(np.float32)
+
+
+def score_pairs(tables: Tables, rule: str, source: IntArray, target: IntArray) -> Floats:
+    """Scores of the links (source, target), shape (m,), in blocks."""
+    scores = np.empty(len(source), np.float32)
+    terms, bias = _terms(tables, rule)
+    for begin in range(0, len(source), BLOCK):
+        u, v = source[begin : begin + BLOCK], target[begin : begin + BLOCK]
+        block = sum(np.einsum("ij,ij->i", left[u], right[v]) for left, right in terms)
+        scores[begin : begin + BLOCK] = block if bias is None else block + bias[v]
+    return scores
+
+
+def scorer_of_node(tables: Tables, rule: str, node: int) -> Callable[[int, int], Floats]:
+    """Function of (begin, end) that scores the links from `node` to the nodes begin..end-1."""
+    terms, bias = _terms(tables, rule)
+
+    def score(begin: int, end: int) -> Floats:
+        block: Floats = sum(right[begin:end] @ left[node] for left, right in terms)
+        return block if bias is None else block + bias[begin:end]
+
+    return score
+
+
+def _terms(tables: Tables, rule: str) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
+    """The rule as a sum of products left_u·right_v, and a term of v alone."""
+    e, c = tables.center, tables.context
+    if rule == "dot" or c is None:
+        return [(e, e)], None
+    if rule == "symmetric":
+        return [(e, c), (c, e)], None
+    left, right = (c, e) if tables.backwards else (e, c)
+    return [(left, right)], tables.prior if rule == "calibrated" else None

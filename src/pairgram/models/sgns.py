@@ -1,0 +1,140 @@
+"""Methods that train skip-gram with negative sampling; they differ in where pairs come from."""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairgram import params
+from pairgram.engine import LocalEngine
+from pairgram.graph import TextGraph
+from pairgram.models.base import Model
+from pairgram.models.scoring import RULES, log_noise
+from pairgram.training.checkpoint import Checkpoint
+from pairgram.training.sgns import NOISE_POWER, PairSource, Progress, Settings, score_offset, train
+from pairgram.vectors import Vectors
+
+SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
+    "dim": params.Int(1, 65536),
+    "negatives": params.Int(1, 1000),
+    "epochs": params.Int(1),
+    "learning_rate": params.Float(0.0, open_low=True),
+    "l2": params.Float(0.0),
+    "offset": params.Bool(),
+    "rule": params.Choice(*RULES),
+    "directed": params.Bool(),
+    "seed": params.Int(0, 2**63 - 1),
+    "threads": params.Optional(params.Int(1)),
+}
+
+Callback = Callable[[Progress, int], None]
+
+
+class SgnsModel(Model):
+    """Base of PS, DeepWalk and node2vec."""
+
+    constraints: ClassVar = SGNS_CONSTRAINTS
+
+    dim: int
+    negatives: int
+    epochs: int
+    learning_rate: float
+    l2: float
+    offset: bool
+    seed: int
+    threads: int | None
+
+    @abstractmethod
+    def _source(self, graph: TextGraph) -> PairSource:
+        """Where the pairs come from."""
+
+    def fit(
+        self,
+        graph: TextGraph,
+        checkpoint: str | Path | None = None,
+        callback: Callback | None = None,
+    ) -> Self:
+        """Learn vectors from a graph.
+
+        Parameters
+        ----------
+        graph
+            The training graph.
+        checkpoint
+            File to keep the training state in, written once a minute; an exception from `callback`
+            writes it too. When it holds the state of the same training,
+            that is resumed, and ends with the same bits as a run without a break.
+        callback
+            Called after every chunk of pairs with the progress and the number of chunks in all.
+        """
+        self._check_params()
+        self._check_graph(graph)
+        with LocalEngine(self.threads) as engine:
+            center, context, progress = self._train(
+                self._source(graph), graph, self._settings(), engine, checkpoint, callback,
+                self._noise_degree(graph),
+            )  # fmt: skip
+        self._remember(graph, Vectors(center, context, graph.names), progress)
+        return self
+
+    def _remember(self, graph: TextGraph, vectors: Vectors, *trainings: Progress) -> None:
+        self.graph_, self.vectors_, self.fingerprint_ = graph, vectors, graph.fingerprint
+        self.stats_ = {
+            "pairs": sum(t.pairs for t in trainings),
+            "updates": sum(t.updates for t in trainings),
+            "loss": [t.loss for t in trainings],
+            "seconds": {
+                phase: sum(t.seconds[phase] for t in trainings) for phase in ("sample", "train")
+            },
+        }
+
+    def _settings(self) -> Settings:
+        return Settings(
+            self.dim, self.negatives, self.epochs, self.learning_rate, self.l2, self.offset,
+            self.seed,
+        )  # fmt: skip
+
+    def _train(
+        self,
+        source: PairSource,
+        graph: TextGraph,
+        settings: Settings,
+        engine: LocalEngine,
+        checkpoint: str | Path | None,
+        callback: Callback | None,
+        degree: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], Progress]:
+        if checkpoint is None:
+            return train(source, degree, settings, engine, None, callback)
+        identity = self._identity(graph)
+        keeper = Checkpoint(Path(checkpoint), identity)
+
+        def after_turn(progress: Progress, turns: int) -> None:
+            try:
+                if callback is not None:
+                    callback(progress, turns)
+            except BaseException:
+                keeper.write(progress)
+                raise
+            keeper.visit(progress)
+
+        with keeper:
+            return train(source, degree, settings, engine, keeper.read(), after_turn)
+
+    def _identity(self, graph: TextGraph) -> dict[str, Any]:
+        """What must agree for a checkpoint to be resumed: all but the thread count and rule."""
+        given = {k: v for k, v in self.get_params().items() if k not in ("threads", "rule")}
+        return {"method": self.method, "fingerprint": graph.fingerprint, **given}
+
+    def _noise_degree(self, graph: TextGraph) -> NDArray[np.int64]:
+        """Degrees behind the noise: of the undirected graph, or arcs in when arcs are followed."""
+        if not self.directed:
+            return graph.degree
+        return np.diff(graph.adjacency(directed=True, reverse=True).indptr)
+
+    def _prior(self) -> NDArray[np.floating[Any]]:
+        offset = score_offset(self._settings())
+        return log_noise(self._noise_degree(self.graph_), self.negatives, NOISE_POWER, offset)

@@ -1,0 +1,1 @@
+"""Trainers: from pairs to vectors."""

@@ -1,0 +1,33 @@
+"""The world with a known answer in which all methods are tested."""
+
+import itertools
+
+import pairgram as pg
+from pairgram.models import METHODS
+
+SIZE = 8
+# Small and quick settings under which the world is learnt; a new method needs an entry.
+SMALL = {
+    "ps": {"dim": 16, "epochs": 40, "learning_rate": 0.05},
+    "deepwalk": {"dim": 16, "length": 20, "times": 20},
+    "node2vec": {"dim": 16, "length": 20, "times": 20, "p": 0.5, "q": 2.0},
+    "line": {"dim": 16, "per_edge": 200},
+}
+
+
+def world(directed=False, extra=()):
+    """Two cliques and a bridge between their last and first nodes; texts that agree."""
+    edges = [
+        (f"{side}{a}", f"{side}{b}")
+        for side in "ab"
+        for a, b in itertools.combinations(range(SIZE), 2)
+    ]
+    source, target = zip(*edges, (f"a{SIZE - 1}", "b0"), strict=True)
+    texts = {f"a{i}": f"red apple {i}" for i in range(SIZE)}
+    texts |= {f"b{i}": f"blue boat {i}" for i in range(SIZE)}
+    texts |= dict.fromkeys(extra, "")
+    return pg.TextGraph.from_edges(list(source), list(target), texts=texts, directed=directed)
+
+
+def build(method, **more):
+    return METHODS[method](**(SMALL[method] | more))
