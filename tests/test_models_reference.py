@@ -5,7 +5,6 @@ import pytest
 
 import pairgram as pg
 from pairgram.sampling.walks import iter_walks
-from pairgram.training.sources import CHUNK_PAIRS, WalkWindows
 
 gensim = pytest.importorskip("gensim.models", reason="needs the extra 'reference'")
 
@@ -60,23 +59,7 @@ def by_us(graph, seed):
     return vectors.center, vectors.context
 
 
-@pytest.mark.parametrize(
-    "chunk_pairs",
-    [
-        1 << 16,
-        pytest.param(
-            CHUNK_PAIRS,
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="one chunk holds all pairs of a small graph, so each centre takes thousands "
-                "of steps in a row: 7 points of AUC under dot, none of them with small chunks",
-            ),
-        ),
-    ],
-    ids=["small chunks", "default"],
-)
-def test_link_auc_is_that_of_gensim(chunk_pairs, monkeypatch):
-    monkeypatch.setattr(WalkWindows.__init__, "__defaults__", (chunk_pairs,))
+def test_link_auc_is_that_of_gensim():
     found = {by: [] for by in (by_gensim, by_us)}
     for seed in range(3):
         graph, positive, negative = planted(seed)

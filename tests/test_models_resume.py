@@ -61,7 +61,9 @@ def test_resumed_at_every_turn(method, tmp_path, monkeypatch):
         assert rest.calls < counter.calls
         for count in ("pairs", "updates", "loss"):
             assert resumed.stats_[count] == whole.stats_[count]
-        assert not list(tmp_path.iterdir())
+        again = BreakAt()  # a finished training is not done twice
+        build(method).fit(graph, checkpoint=file, callback=again)
+        assert again.calls == 0
 
 
 @pytest.mark.quick
@@ -84,7 +86,6 @@ def test_written_without_any_break_too(tmp_path, monkeypatch):
         world(), checkpoint=file, callback=lambda progress, turns: seen.append(file.exists())
     )
     assert seen == [False] + [True] * (len(seen) - 1)
-    assert not file.exists()
     np.testing.assert_array_equal(kept.vectors_.center, whole.vectors_.center)
 
 

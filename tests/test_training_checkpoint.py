@@ -58,23 +58,6 @@ def test_visits_write_when_it_is_time(tmp_path):
 
 
 @pytest.mark.quick
-def test_the_file_goes_when_training_ends_and_stays_when_it_breaks(tmp_path):
-    with Checkpoint(tmp_path / "state", {}) as keeper:
-        keeper.write(progress())
-    assert not keeper.path.exists()
-
-    def broken():
-        with keeper:
-            keeper.write(progress())
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        broken()
-    assert keeper.read().turn == 3
-    assert [file.name for file in tmp_path.iterdir()] == ["state"]
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10" + bytes(7) + b"{}"])
 def test_a_damaged_file_is_named(tmp_path, content):
     path = tmp_path / "state"

@@ -40,6 +40,8 @@ def fit(
     outputs.check_model_folder(to)
     _train(terminal, built, nodes, to)
     built.save(to)
+    for file in outputs.files_of(outputs.checkpoint_of(to)):
+        file.unlink()
     _say(terminal, built, nodes, _resolved(graph, to, model, built))
 
 
@@ -51,7 +53,7 @@ def _train(terminal: Terminal, model: "Model", graph: "TextGraph", to: Path) -> 
     try:
         fit_model(terminal, model, graph, f"fitting {type(model).__name__}", checkpoint)
     except StoppedError as stopped:
-        file = outputs.files_of(checkpoint)[0]
+        file = outputs.files_of(checkpoint)[-1]
         raise PairgramError(
             f"stopped {stopped}; run the same command again to go on from {file}."
         ) from None

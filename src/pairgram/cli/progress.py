@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pairgram.errors import PairgramError
-
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
@@ -53,17 +51,6 @@ def fit_model(
         # Every method takes these two; the base class does not promise them.
         fit: Any = model.fit
         fit(graph, checkpoint=checkpoint, callback=after_chunk)
-    _check_finite(model)
-
-
-def _check_finite(model: "Model") -> None:
-    import numpy as np
-
-    if not np.isfinite(model.vectors_.center).all():
-        raise PairgramError(
-            f"{type(model).__name__} did not converge: its vectors are no longer numbers. Use a "
-            "smaller learning rate."
-        )
 
 
 @contextmanager

@@ -15,6 +15,9 @@ from pairgram.kernels.simd import dot, exchange
 
 # σ and -log σ on a grid over [-REACH, REACH]; beyond it the ends are used.
 REACH, GRID = 8.0, 8192
+BATCH = 8
+# Keeps the streams of the noise apart from those of the samplers, whose rounds are few.
+NOISE_TURNS = 1 << 40
 _CELLS_PER_UNIT = np.float32(GRID / (2 * REACH))
 _ARGUMENT = (np.arange(GRID) + 0.5) / GRID * 2 * REACH - REACH
 SIGMOID = (1.0 / (1.0 + np.exp(-_ARGUMENT))).astype(np.float32)
@@ -54,6 +57,7 @@ def train_block(
     """
     loss = 0.0
     keep = np.float32(1.0) - rate * l2
+    nodes, steps = np.empty(BATCH, np.int64), np.empty(BATCH, np.float32)
     at, end = block_begin[i, j], block_begin[i, j + 1]
     low, high = bounds[j], bounds[j + 1]
     for u in range(bounds[i], bounds[i + 1]):
@@ -63,29 +67,43 @@ def train_block(
         while at < end and center[at] == u:
             at += 1
         positives = at - first
-        key = fold(stream(seed, turn, u), j)
+        key = fold(stream(seed, NOISE_TURNS + turn, u), j)
         noise = round_randomly(count[u] * negatives * mass[j], key)
-        drawn = 0
+        filled, drawn = 0, 0
         for k in range(max(positives, 1)):
             if k < positives:
-                loss += _step(
-                    u, np.int64(context[first + k]), True, e_center, e_context, offset, rate, keep
-                )
+                nodes[filled] = context[first + k]
+                steps[filled] = 1.0
+                filled += 1
+                if filled == BATCH:
+                    loss += _step(u, filled, nodes, steps, e_center, e_context, offset, rate, keep)
+                    filled = 0
             due = noise * (k + 1) // max(positives, 1)
             while drawn < due:
                 drawn += 1
-                v = draw(fold(key, drawn), low, high, threshold, alias)
-                loss += _step(u, v, False, e_center, e_context, offset, rate, keep)
+                nodes[filled] = draw(fold(key, drawn), low, high, threshold, alias)
+                steps[filled] = 0.0
+                filled += 1
+                if filled == BATCH:
+                    loss += _step(u, filled, nodes, steps, e_center, e_context, offset, rate, keep)
+                    filled = 0
+        loss += _step(u, filled, nodes, steps, e_center, e_context, offset, rate, keep)
     return loss
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _step(u, v, linked, e_center, e_context, offset, rate, keep):
-    """Gradient step of -log σ(±(e'_v·e_u + offset)) for both rows; return the loss before it."""
-    score = dot(e_center, u, e_context, v) + offset
-    cell = min(max(int((score + np.float32(REACH)) * _CELLS_PER_UNIT), 0), GRID - 1)
-    if linked:
-        exchange(e_center, u, e_context, v, rate * (np.float32(1.0) - SIGMOID[cell]), keep)
-        return MINUS_LOG[cell]
-    exchange(e_center, u, e_context, v, -rate * SIGMOID[cell], keep)
-    return MINUS_LOG[GRID - 1 - cell]
+@njit(cache=True, nogil=True)
+def _step(u, size, nodes, steps, e_center, e_context, offset, rate, keep):
+    """Gradient step of -log σ(±(e'_v·e_u + offset)) for u and some nodes v; return their loss.
+
+    `steps` holds 1 for a context and 0 for noise. All scores are taken before any row moves: the
+    products do not wait for each other.
+    """
+    loss = np.float32(0.0)
+    for k in range(size):
+        score = dot(e_center, u, e_context, nodes[k]) + offset
+        cell = min(max(int((score + np.float32(REACH)) * _CELLS_PER_UNIT), 0), GRID - 1)
+        loss += MINUS_LOG[cell if steps[k] > 0 else GRID - 1 - cell]
+        steps[k] = rate * (steps[k] - SIGMOID[cell])
+    for k in range(size):
+        exchange(e_center, u, e_context, nodes[k], steps[k], keep)
+    return loss

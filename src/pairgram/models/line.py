@@ -11,7 +11,6 @@ from pairgram.engine import LocalEngine
 from pairgram.errors import ParameterError
 from pairgram.graph import TextGraph
 from pairgram.models.sgns import SGNS_CONSTRAINTS, Callback, SgnsModel
-from pairgram.sampling.edges import EdgeSampler
 from pairgram.training.sgns import PairSource, Settings
 from pairgram.training.sources import DrawnEdges
 from pairgram.vectors import Vectors
@@ -81,7 +80,7 @@ class LINE(SgnsModel):
         epochs: int = 1,
         learning_rate: float = 0.025,
         l2: float = 0.0,
-        offset: bool = True,
+        offset: bool = False,
         rule: str = "dot",
         directed: bool = False,
         seed: int = 0,
@@ -110,9 +109,10 @@ class LINE(SgnsModel):
         with LocalEngine(self.threads) as engine:
             for order in (1, 2):
                 file = None if checkpoint is None else Path(f"{checkpoint}.{order}")
+                degree = graph.degree if order == 1 else self._noise_degree(graph)
                 center, _, progress = self._train(
-                    self._half_source(graph, order), graph, self._half_settings(order), engine,
-                    file, callback, graph.degree if order == 1 else self._noise_degree(graph),
+                    self._half_source(graph, order), graph, self._half_settings(graph, order),
+                    engine, file, callback, degree,
                 )  # fmt: skip
                 halves.append(_unit_rows(center))
                 stats.append(progress)
@@ -124,12 +124,12 @@ class LINE(SgnsModel):
 
     def _half_source(self, graph: TextGraph, order: int) -> PairSource:
         directed = self.directed and order == 2
-        return DrawnEdges(EdgeSampler(graph, self.per_edge, self._half_seed(order), directed))
+        return DrawnEdges(graph, self.per_edge, self._half_seed(order), directed)
 
-    def _half_settings(self, order: int) -> Settings:
+    def _half_settings(self, graph: TextGraph, order: int) -> Settings:
         return Settings(
-            self.dim // 2, self.negatives, self.epochs, self.learning_rate, self.l2, self.offset,
-            self._half_seed(order), shared_table=order == 1,
+            self.dim // 2, self.negatives, self._epochs(graph), self.learning_rate, self.l2,
+            self.offset, self._half_seed(order), shared_table=order == 1,
         )  # fmt: skip
 
     def _half_seed(self, order: int) -> int:

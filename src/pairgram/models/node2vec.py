@@ -83,7 +83,7 @@ class Node2Vec(SgnsModel):
         epochs: int = 1,
         learning_rate: float = 0.025,
         l2: float = 0.0,
-        offset: bool = True,
+        offset: bool = False,
         rule: str = "symmetric",
         directed: bool = False,
         seed: int = 0,

@@ -9,6 +9,9 @@ from pairgram.sampling.pairs import PairSampler
 from pairgram.training.sgns import PairSource
 from pairgram.training.sources import SampledPairs
 
+PAIRS_PER_NODE = 1000
+FEWEST_EPOCHS, MOST_EPOCHS = 5, 200
+
 
 class PS(SgnsModel):
     """Vectors from sampled pairs: few pairs, every neighbourhood sampled equally often.
@@ -24,7 +27,8 @@ class PS(SgnsModel):
     negatives
         Noise nodes K per pair, drawn in proportion to degree^0.75.
     epochs
-        Passes over the sampled pairs.
+        Passes over the sampled pairs; None for as many as give a node about 1,000 pairs on
+        average, 5 to 200.
     learning_rate
         First rate; it falls linearly.
     l2
@@ -64,7 +68,8 @@ class PS(SgnsModel):
     method: ClassVar[str] = "ps"
     citation: ClassVar[str] = "Chen et al., Sampled in Pairs and Driven by Text, WWW 2019"
     constraints: ClassVar = {
-        **SGNS_CONSTRAINTS, "order": params.Int(1, 8), "times": params.Int(1, 65535)
+        **SGNS_CONSTRAINTS, "order": params.Int(1, 8), "times": params.Int(1, 65535),
+        "epochs": params.Optional(params.Int(1)),
     }  # fmt: skip
 
     def __init__(
@@ -73,11 +78,11 @@ class PS(SgnsModel):
         order: int = 3,
         times: int = 2,
         negatives: int = 5,
-        epochs: int = 10,
-        learning_rate: float = 0.05,
-        l2: float = 0.0,
+        epochs: int | None = None,
+        learning_rate: float = 0.1,
+        l2: float = 0.02,
         offset: bool = True,
-        rule: str = "symmetric",
+        rule: str = "calibrated",
         directed: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -86,6 +91,13 @@ class PS(SgnsModel):
         self.epochs, self.learning_rate, self.l2 = epochs, learning_rate, l2
         self.offset, self.rule = offset, rule
         self.directed, self.seed, self.threads = directed, seed, threads
+
+    def _epochs(self, graph: TextGraph) -> int:
+        if self.epochs is not None:
+            return self.epochs
+        arcs = len(graph.adjacency(directed=self.directed).indices)
+        pairs_per_node = self.times * self.order * arcs / graph.n_nodes
+        return int(min(max(PAIRS_PER_NODE / pairs_per_node, FEWEST_EPOCHS), MOST_EPOCHS))
 
     def _source(self, graph: TextGraph) -> PairSource:
         sampler = PairSampler(graph, self.order, self.times, self.seed, directed=self.directed)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.engine import LocalEngine
+from pairgram.errors import PairgramError
 from pairgram.graph import TextGraph
 from pairgram.models.base import Model
 from pairgram.models.scoring import RULES, log_noise
@@ -30,6 +31,8 @@ SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
     "threads": params.Optional(params.Int(1)),
 }
 
+Table = NDArray[np.float32]
+Trained = tuple[Table, Table, Progress]
 Callback = Callable[[Progress, int], None]
 
 
@@ -40,7 +43,7 @@ class SgnsModel(Model):
 
     dim: int
     negatives: int
-    epochs: int
+    epochs: int | None
     learning_rate: float
     l2: float
     offset: bool
@@ -64,9 +67,9 @@ class SgnsModel(Model):
         graph
             The training graph.
         checkpoint
-            File to keep the training state in, written once a minute; an exception from `callback`
-            writes it too. When it holds the state of the same training,
-            that is resumed, and ends with the same bits as a run without a break.
+            File to keep the training state in, written once a minute, at the end, and when
+            `callback` raises. When it holds the state of the same training, that is resumed, and
+            ends with the same bits as a run without a break. Remove it when the model is saved.
         callback
             Called after every chunk of pairs with the progress and the number of chunks in all.
         """
@@ -74,7 +77,7 @@ class SgnsModel(Model):
         self._check_graph(graph)
         with LocalEngine(self.threads) as engine:
             center, context, progress = self._train(
-                self._source(graph), graph, self._settings(), engine, checkpoint, callback,
+                self._source(graph), graph, self._settings(graph), engine, checkpoint, callback,
                 self._noise_degree(graph),
             )  # fmt: skip
         self._remember(graph, Vectors(center, context, graph.names), progress)
@@ -91,11 +94,14 @@ class SgnsModel(Model):
             },
         }
 
-    def _settings(self) -> Settings:
+    def _settings(self, graph: TextGraph) -> Settings:
         return Settings(
-            self.dim, self.negatives, self.epochs, self.learning_rate, self.l2, self.offset,
-            self.seed,
+            self.dim, self.negatives, self._epochs(graph), self.learning_rate, self.l2,
+            self.offset, self.seed,
         )  # fmt: skip
+
+    def _epochs(self, graph: TextGraph) -> int:
+        return 1 if self.epochs is None else self.epochs
 
     def _train(
         self,
@@ -106,11 +112,10 @@ class SgnsModel(Model):
         checkpoint: str | Path | None,
         callback: Callback | None,
         degree: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32], Progress]:
+    ) -> Trained:
         if checkpoint is None:
-            return train(source, degree, settings, engine, None, callback)
-        identity = self._identity(graph)
-        keeper = Checkpoint(Path(checkpoint), identity)
+            return self._finite(*train(source, degree, settings, engine, None, callback))
+        keeper = Checkpoint(Path(checkpoint), self._identity(graph))
 
         def after_turn(progress: Progress, turns: int) -> None:
             try:
@@ -121,8 +126,17 @@ class SgnsModel(Model):
                 raise
             keeper.visit(progress)
 
-        with keeper:
-            return train(source, degree, settings, engine, keeper.read(), after_turn)
+        done = self._finite(*train(source, degree, settings, engine, keeper.read(), after_turn))
+        keeper.write(done[2])
+        return done
+
+    def _finite(self, center: Table, context: Table, progress: Progress) -> Trained:
+        if not np.isfinite(center).all() or not np.isfinite(context).all():
+            raise PairgramError(
+                f"{type(self).__name__} did not converge: its vectors are no longer numbers. "
+                f"The learning rate was {self.learning_rate}; use a smaller one."
+            )
+        return center, context, progress
 
     def _identity(self, graph: TextGraph) -> dict[str, Any]:
         """What must agree for a checkpoint to be resumed: all but the thread count and rule."""
@@ -136,5 +150,5 @@ class SgnsModel(Model):
         return np.diff(graph.adjacency(directed=True, reverse=True).indptr)
 
     def _prior(self) -> NDArray[np.floating[Any]]:
-        offset = score_offset(self._settings())
+        offset = score_offset(self.negatives, self.offset)
         return log_noise(self._noise_degree(self.graph_), self.negatives, NOISE_POWER, offset)

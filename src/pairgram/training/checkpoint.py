@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Checkpoint:
-    """Keeps the progress of one training in a file.
-
-    As a context it removes the file when the training ends by itself.
+    """Keeps the progress of one training in a file; removing it is up to the caller.
 
     Parameters
     ----------
@@ -44,18 +41,6 @@ class Checkpoint:
         self.path, self.every = path, every
         self.identity = json.loads(json.dumps(params.plain(identity)))
         self._written = time.monotonic()
-
-    def __enter__(self) -> "Checkpoint":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.path.unlink(missing_ok=True)
 
     def visit(self, progress: Progress) -> None:
         """Write the progress if the last write is long ago; call it between turns only."""

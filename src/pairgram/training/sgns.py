@@ -92,9 +92,9 @@ class Settings:
     shared_table: bool = False
 
 
-def score_offset(settings: Settings) -> float:
-    """What is added to e'_v·e_u in training."""
-    return -math.log(settings.negatives) if settings.offset else 0.0
+def score_offset(negatives: int, offset: bool) -> float:
+    """What is added to e'_v·e_u in training: -log K, or nothing."""
+    return -math.log(negatives) if offset else 0.0
 
 
 def noise_mass(degree: IntArray) -> NDArray[np.float64]:
@@ -178,7 +178,10 @@ def _train_chunk(
     count = np.bincount(center, minlength=len(parts.node))
     pairs = _blocks(center, context, parts, engine)
     steps = schedule(parts.parts, settings.shared_table)
-    offset, l2 = np.float32(score_offset(settings)), np.float32(settings.l2)
+    offset, l2 = (
+        np.float32(score_offset(settings.negatives, settings.offset)),
+        np.float32(settings.l2),
+    )
     total = 0.0
     for s, step in enumerate(steps):
         done = (state.turn + s / len(steps)) / turns
@@ -224,7 +227,7 @@ def schedule(parts: int, shared_table: bool = False) -> list[list[Chain]]:
     >>> schedule(2)
     [[((0, 0),), ((1, 1),)], [((0, 1),), ((1, 0),)]]
     >>> schedule(3, shared_table=True)[1:]
-    [[((1, 2), (2, 1))], [((0, 2), (2, 0))], [((0, 1), (1, 0))]]
+    [[((0, 1), (1, 0))], [((1, 2), (2, 1))], [((0, 2), (2, 0))]]
     """
     if not shared_table:
         return [[((i, (i + s) % parts),) for i in range(parts)] for s in range(parts)]

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.engine import LocalEngine
+from pairgram.graph import TextGraph
 from pairgram.kernels import walks as kernel
 from pairgram.sampling.edges import EdgeSampler
 from pairgram.sampling.pairs import PairSampler
@@ -16,6 +17,17 @@ from pairgram.training.partition import Partition
 IntArray = NDArray[np.integer[Any]]
 
 CHUNK_PAIRS = 1 << 23
+# More pairs of one node in a chunk would be trained on in too long a row.
+CHUNK_PAIRS_PER_NODE = 200
+
+
+def chunk_pairs(n_nodes: int) -> int:
+    """Pairs that a chunk should hold.
+
+    >>> chunk_pairs(1_000), chunk_pairs(1_000_000)
+    (200000, 8388608)
+    """
+    return min(CHUNK_PAIRS, CHUNK_PAIRS_PER_NODE * n_nodes)
 
 
 class SampledPairs:
@@ -27,14 +39,14 @@ class SampledPairs:
         Draws the pairs; every epoch sees the same ones.
     n_nodes
         Number of nodes.
-    chunk_pairs
-        About how many pairs a chunk holds.
+    size
+        About how many pairs a chunk holds at most.
     """
 
-    def __init__(self, sampler: PairSampler, n_nodes: int, chunk_pairs: int = CHUNK_PAIRS) -> None:
+    def __init__(self, sampler: PairSampler, n_nodes: int, size: int = CHUNK_PAIRS) -> None:
         self.sampler = sampler
         most = int(sampler.bound(np.arange(n_nodes)).sum())
-        self.chunks = max(1, -(-most // chunk_pairs))
+        self.chunks = max(1, -(-most // size))
         self._kept: tuple[IntArray, IntArray] | None = None
 
     def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
@@ -71,8 +83,8 @@ class WalkWindows:
         Walks from every node, T.
     window
         Steps W on each side.
-    chunk_pairs
-        About how many pairs a chunk holds.
+    size
+        About how many pairs a chunk holds; None for `chunk_pairs`.
     """
 
     def __init__(
@@ -81,11 +93,12 @@ class WalkWindows:
         n_nodes: int,
         times: int,
         window: int,
-        chunk_pairs: int = CHUNK_PAIRS,
+        size: int | None = None,
     ) -> None:
         self.sampler, self.window = sampler, window
         self.walks = n_nodes * times
-        self.per_chunk = max(1, chunk_pairs // (2 * window * sampler.length))
+        wanted = chunk_pairs(n_nodes) if size is None else size
+        self.per_chunk = max(1, wanted // (2 * window * sampler.length))
         self.chunks = max(1, -(-self.walks // self.per_chunk))
 
     def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
@@ -120,21 +133,33 @@ def _grouped(
 
 
 class DrawnEdges:
-    """Edges as a source: chunk k takes every chunks-th centre.
+    """Edges as a source: every chunk holds an equal share of the draws of all nodes.
 
     Parameters
     ----------
-    sampler
-        Draws the edges.
-    chunk_pairs
-        About how many pairs a chunk holds.
+    graph
+        The graph.
+    per_edge
+        Draws of an arc of mean weight over all chunks.
+    seed, directed
+        As in `EdgeSampler`.
+    size
+        About how many pairs a chunk holds; None for `chunk_pairs`.
     """
 
-    def __init__(self, sampler: EdgeSampler, chunk_pairs: int = CHUNK_PAIRS) -> None:
-        self.sampler = sampler
-        self.chunks = max(1, int(sampler.arcs * sampler.per_edge) // chunk_pairs)
+    def __init__(
+        self,
+        graph: TextGraph,
+        per_edge: float,
+        seed: int,
+        directed: bool = False,
+        size: int | None = None,
+    ) -> None:
+        draws = len(graph.adjacency(directed=directed).indices) * per_edge
+        self.chunks = max(1, round(draws / (chunk_pairs(graph.n_nodes) if size is None else size)))
+        self.sampler = EdgeSampler(graph, per_edge / self.chunks, seed, directed)
 
     def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
-        """Edges of the centres whose number is k modulo the number of chunks."""
-        center, context = self.sampler.sample(parts.node[k :: self.chunks], turn=k)
+        """The k-th draws of all nodes."""
+        center, context = self.sampler.sample(parts.node, turn=k)
         return parts.number[center], parts.number[context]
