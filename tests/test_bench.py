@@ -284,7 +284,7 @@ class FakeTrials:
         rate = job.parameters["learning_rate"]
         if rate > 0.04:
             raise JobError("stopped at the limit")
-        figures = {"auc_lr": rate, "auc_pair/dot": rate / 2, "auc_pair/symmetric": 1.5 * rate}
+        figures = {"auc_lr": rate / 2, "auc_pair/dot": rate, "auc_pair/symmetric": 1.5 * rate}
         record = {
             "protocols": {"seen": {"metrics": figures}},
             "pairs": 5, "updates": 9, "seconds": {"fit": 0.1},

@@ -6,6 +6,7 @@ import pytest
 
 from pairgram.errors import FileFormatError, PairgramError
 from pairgram.io import folder as module
+from pairgram.io.atomic import replacing_file
 from pairgram.io.folder import read_folder, write_folder
 
 VECTORS = {
@@ -173,3 +174,13 @@ def test_damaged_folders_give_one_line(tmp_path, damage, message):
 def test_not_a_folder(tmp_path):
     with pytest.raises(FileFormatError, match="is no pairgram model"):
         read_folder(tmp_path / "none")
+
+
+@pytest.mark.quick
+def test_a_file_below_a_file_is_one_clear_line(tmp_path):
+    (tmp_path / "taken").write_text("x")
+    with (
+        pytest.raises(PairgramError, match="cannot be written: Not a directory"),
+        replacing_file(tmp_path / "taken" / "below") as temporary,
+    ):
+        temporary.write_text("y")

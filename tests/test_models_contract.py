@@ -24,7 +24,7 @@ OTHER = {
     "negatives": lambda old: old - 1,
     "epochs": lambda old: (old or 2) + 1,
     "learning_rate": lambda old: old / 2,
-    "l2": lambda old: old + 0.01,
+    "l2": lambda old: (old or 0.0) + 0.01,
     "offset": lambda old: not old,
     "seed": lambda old: old + 1,
     "directed": lambda old: not old,

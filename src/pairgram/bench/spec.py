@@ -188,7 +188,7 @@ class _Reader:
     def _tuning(self, owner: str, raw: dict[str, Any], table: dict[str, Any]) -> Tuning | None:
         shared, own = table.get("tuning", {}), raw.get("tuning", {})
         entries = {**shared, **own}
-        if not entries:
+        if not entries or raw.get("tuning") == {}:  # an empty entry: not tuned
             return None
         entries["trials"] = {**shared.get("trials", {}), **own.get("trials", {})}
         self._keys(f"tuning of {owner}", entries, _TUNING_KEYS, needed=_TUNING_KEYS)

@@ -4,7 +4,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pairgram.errors import PairgramError
@@ -24,7 +24,8 @@ def replacing_file(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise PairgramError(f"{path}: cannot be written: {error.strerror or error}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what went wrong before is what the caller must hear of
+            temporary.unlink()
 
 
 @contextmanager

@@ -128,7 +128,7 @@ class LINE(SgnsModel):
 
     def _half_settings(self, graph: TextGraph, order: int) -> Settings:
         return Settings(
-            self.dim // 2, self.negatives, self._epochs(graph), self.learning_rate, self.l2,
+            self.dim // 2, self.negatives, self._epochs(graph), self.learning_rate, self._l2(graph),
             self.offset, self._half_seed(order), shared_table=order == 1,
         )  # fmt: skip
 

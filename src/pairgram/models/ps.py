@@ -11,6 +11,7 @@ from pairgram.training.sources import SampledPairs
 
 PAIRS_PER_NODE = 1000
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 200
+L2_PER_NODE = 0.8
 
 
 class PS(SgnsModel):
@@ -32,7 +33,8 @@ class PS(SgnsModel):
     learning_rate
         First rate; it falls linearly.
     l2
-        Weight of the squared lengths of the vectors in the loss of every pair.
+        Weight of the squared lengths of the vectors in the loss of every pair; None for 0.8 over
+        the mean number of a node's pairs, so that it weighs alike however many pairs there are.
     offset
         Take log K off every score in training, so that vectors start at "as likely as noise".
     rule
@@ -69,7 +71,7 @@ class PS(SgnsModel):
     citation: ClassVar[str] = "Chen et al., Sampled in Pairs and Driven by Text, WWW 2019"
     constraints: ClassVar = {
         **SGNS_CONSTRAINTS, "order": params.Int(1, 8), "times": params.Int(1, 65535),
-        "epochs": params.Optional(params.Int(1)),
+        "epochs": params.Optional(params.Int(1)), "l2": params.Optional(params.Float(0.0)),
     }  # fmt: skip
 
     def __init__(
@@ -80,7 +82,7 @@ class PS(SgnsModel):
         negatives: int = 5,
         epochs: int | None = None,
         learning_rate: float = 0.1,
-        l2: float = 0.02,
+        l2: float | None = None,
         offset: bool = True,
         rule: str = "calibrated",
         directed: bool = False,
@@ -95,9 +97,16 @@ class PS(SgnsModel):
     def _epochs(self, graph: TextGraph) -> int:
         if self.epochs is not None:
             return self.epochs
+        wanted = PAIRS_PER_NODE / self._pairs_per_node(graph)
+        return int(min(max(wanted, FEWEST_EPOCHS), MOST_EPOCHS))
+
+    def _l2(self, graph: TextGraph) -> float:
+        return L2_PER_NODE / self._pairs_per_node(graph) if self.l2 is None else self.l2
+
+    def _pairs_per_node(self, graph: TextGraph) -> float:
+        """Most pairs that a node can have on average, N·O·d̄."""
         arcs = len(graph.adjacency(directed=self.directed).indices)
-        pairs_per_node = self.times * self.order * arcs / graph.n_nodes
-        return int(min(max(PAIRS_PER_NODE / pairs_per_node, FEWEST_EPOCHS), MOST_EPOCHS))
+        return self.times * self.order * arcs / graph.n_nodes
 
     def _source(self, graph: TextGraph) -> PairSource:
         sampler = PairSampler(graph, self.order, self.times, self.seed, directed=self.directed)

@@ -45,7 +45,7 @@ class SgnsModel(Model):
     negatives: int
     epochs: int | None
     learning_rate: float
-    l2: float
+    l2: float | None
     offset: bool
     seed: int
     threads: int | None
@@ -96,12 +96,15 @@ class SgnsModel(Model):
 
     def _settings(self, graph: TextGraph) -> Settings:
         return Settings(
-            self.dim, self.negatives, self._epochs(graph), self.learning_rate, self.l2,
+            self.dim, self.negatives, self._epochs(graph), self.learning_rate, self._l2(graph),
             self.offset, self.seed,
         )  # fmt: skip
 
     def _epochs(self, graph: TextGraph) -> int:
         return 1 if self.epochs is None else self.epochs
+
+    def _l2(self, graph: TextGraph) -> float:
+        return 0.0 if self.l2 is None else self.l2
 
     def _train(
         self,
