@@ -51,8 +51,8 @@ def demo(
     if not terminal.wants_json:
         scoreboard.show(terminal, {"ps": [cards["ps"]]})
     terminal.line(
-        "\n2. What is missing? A model of the whole graph suggests links, scored by the likeness of "
-        f"the two ends (rule '{SHOWN_RULE}')."
+        "\n2. What is missing? A model of the whole graph suggests links, scored by the likeness "
+        f"of the two ends (rule '{SHOWN_RULE}')."
     )
     fit_model(terminal, model, graph, "fitting ps on all links")
     model.save(folder)
