@@ -76,7 +76,8 @@ def test_fit_saves_what_python_fits(cliques, tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_fit_every_method(method, cliques, tmp_path):
-    said = run("fit", cliques[0], "-o", tmp_path / "model", "--model", method, *FAST)
+    files = (cliques[0], "--texts", cliques[1])
+    said = run("fit", *files, "-o", tmp_path / "model", "--model", method, *FAST)
     assert said.stdout.startswith(METHODS[method].__name__)
     assert pg.load(tmp_path / "model").method == method
 
@@ -202,6 +203,27 @@ def test_evaluate_puts_models_and_floors_in_one_table(cliques):
     assert all(word in shown for word in ("PS", "LINE", "floor degree", "seeds 0, 1", "±"))
     assert shown.count("floor degree") == 1
     assert shown.count(" beat") >= 2
+
+
+@pytest.mark.quick
+def test_evaluate_ranks_links_on_request(cliques):
+    given = ("--models", "ps", "--parameters", "{ps: {dim: 8, epochs: 2}}", "--rank", 5)
+    texts = ("--texts", cliques[1])
+    shown = run("evaluate", cliques[0], *texts, "--protocol", "all", *given).stdout
+    assert all(word in shown for word in ("MRR", "nDCG@10", "floor vote+bm25", "By MRR, PS"))
+
+
+def test_evaluate_holds_nodes_out(cliques, tmp_path):
+    given = ("--models", "tge", "--parameters", "{tge: {dim: 8, epochs: 2, encoder: bag}}")
+    task = ("--texts", cliques[1], "--task", "zero-shot", "--hold-out", 0.3)
+    shown = run("evaluate", cliques[0], *task, *given).stdout
+    assert "30.00% of the nodes held out, protocol 'zero-shot', seed 0" in shown
+    assert all(word in shown for word in ("TGE", "MRR", "floor bm25", "Of 4 held-out nodes"))
+    folder = tmp_path / "cards"
+    (card,) = run_json("evaluate", cliques[0], *task, *given, "--card", folder)["cards"]
+    assert (card["protocol"], card["split"]["kind"]) == ("zero-shot", "nodes")
+    assert {"auc_pair", "mrr", "mrr_nodup", "new_new/auc_pair"} <= set(card["metrics"])
+    assert (folder / "tge-seed0.json").is_file()
 
 
 def test_evaluate_prints_and_writes_cards(cliques, tmp_path):

@@ -1,11 +1,22 @@
+from itertools import permutations
+from math import log2
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from pairgram import metrics
 from pairgram.errors import InputError
-from pairgram.metrics import auc_pair, average_precision, roc_auc
+from pairgram.metrics import (
+    auc_pair,
+    average_precision,
+    join_places,
+    place_links,
+    ranking,
+    roc_auc,
+)
 
 # Few distinct values, so that ties are the rule.
 SCORE = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6), st.sampled_from([-np.inf]))
@@ -76,3 +87,84 @@ def test_known_answers():
 def test_bad_input_is_named(call, word):
     with pytest.raises(InputError, match=word):
         call()
+
+
+def slow_rank(score, others):
+    """Mean over all orders of the ties of the place of a link among the other candidates."""
+    above, tied = sum(o > score for o in others), sum(o == score for o in others)
+    return sum(1 + above + place for place in range(tied + 1)) / (tied + 1)
+
+
+def slow_lists(true, others):
+    """Every order that the scores allow, as rows of whether a candidate is a true link."""
+    candidates = [(s, True) for s in true] + [(s, False) for s in others]
+    for order in permutations(candidates):
+        scores = [score for score, _ in order]
+        if scores == sorted(scores, reverse=True):
+            yield [is_true for _, is_true in order]
+
+
+def place(true, others, barred=()):
+    """Place links whose scores, and those of the others, are mixed with nodes that are barred."""
+    scores = np.array([*barred, *true, *others], dtype=float)
+    return place_links(scores, np.arange(len(true)) + len(barred), np.arange(len(barred)))
+
+
+TIED = st.integers(-2, 3)
+QUERY = st.tuples(
+    st.lists(TIED, min_size=1, max_size=12), st.lists(TIED, max_size=40), st.lists(TIED, max_size=5)
+)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("few", [0, 128])
+@settings(max_examples=50)
+@given(queries=st.lists(QUERY, min_size=1, max_size=5))
+def test_filtered_ranks_give_mrr_and_hits(few, queries):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics, "_FEW", few)
+        places = join_places([place(*query) for query in queries])
+    owner = np.repeat(np.arange(len(queries)), [len(true) for true, *_ in queries])
+    ranks = [slow_rank(score, others) for true, others, _ in queries for score in true]
+    assert places.rank.tolist() == pytest.approx(ranks)
+    found = ranking(places, owner)
+    assert found["mrr"] == pytest.approx(np.mean([1 / rank for rank in ranks]), abs=1e-12)
+    for k in (1, 10, 50):
+        assert found[f"hits@{k}"] == np.mean([rank <= k for rank in ranks])
+
+
+@pytest.mark.quick
+@settings(max_examples=40)
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=4), st.lists(st.integers(0, 2), max_size=3))
+def test_recall_and_ndcg_are_means_over_the_orders_of_ties(true, others):
+    lists = list(slow_lists(true, others))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metrics, "DEPTH", 3)  # within reach of all orders
+        found = ranking(place(true, others, [3, 1]), np.zeros(len(true)))
+    recall = np.mean([sum(order[:3]) / len(true) for order in lists])
+    ideal = sum(1 / log2(place + 2) for place in range(min(3, len(true))))
+    gains = [sum(1 / log2(i + 2) for i in range(min(3, len(o))) if o[i]) / ideal for o in lists]
+    assert found["recall@3"] == pytest.approx(recall, abs=1e-12)
+    assert found["ndcg@3"] == pytest.approx(np.mean(gains), abs=1e-12)
+
+
+@pytest.mark.quick
+def test_ndcg_agrees_with_scikit_learn():
+    from sklearn.metrics import ndcg_score
+
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        scores, labels = rng.integers(15, size=60), rng.permutation(np.arange(60) < 7)
+        found = ranking(place_links(scores, np.flatnonzero(labels)), np.zeros(7))
+        expected = ndcg_score([labels], [scores], k=10)  # averages ties too
+        assert found["ndcg@10"] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.quick
+def test_places_of_broken_scores_are_refused():
+    with pytest.raises(InputError, match=r"scores must be numbers\. Got NaN in 1 of 2"):
+        place_links([1.0, np.nan], [0])
+    with pytest.raises(InputError, match="true must be a non-empty row"):
+        place_links([1.0], [])
+    with pytest.raises(InputError, match="places and query must have one shape"):
+        ranking(place_links([1.0], [0]), [0, 1])

@@ -112,8 +112,8 @@ def test_validation_comes_from_the_training_side_alone():
 @pytest.mark.quick
 def test_validation_of_another_kind_is_refused():
     split = split_edges(ring(8))
-    other = Split("nodes", split.train, split.full, split.held_out, 0, 0.5, split.hash)
-    with pytest.raises(InputError, match=r"must be of kind 'edges'\. Got 'nodes'"):
+    other = Split("time", split.train, split.full, split.held_out, 0, 0.5, split.hash)
+    with pytest.raises(InputError, match=r"must be of kind 'edges' or 'nodes'\. Got 'time'"):
         validation_split(other)
 
 

@@ -13,7 +13,26 @@ SMALL = {
     "deepwalk": {"dim": 16, "length": 20, "times": 20},
     "node2vec": {"dim": 16, "length": 20, "times": 20, "p": 0.5, "q": 2.0},
     "line": {"dim": 16, "per_edge": 200},
+    "tge": {
+        "dim": 16,
+        "preset": "best",
+        "encoder": "bilstm",
+        "contexts": "both",
+        "id_vectors": True,
+        "epochs": 6,
+        "learning_rate": 0.02,
+        "patience": 0,
+        "word_dropout": 0.1,
+        "l2": 0.001,
+        "mask_known": True,
+        "offset": True,
+        "optimizer": "adam",
+        "batch_size": 4,
+        "threads": 1,
+    },
 }
+# Models that read text repeat themselves on one thread count, the others on any.
+READS_TEXT = {method for method, cls in METHODS.items() if hasattr(cls, "embed")}
 
 
 def world(directed=False, extra=()):

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
-    from pairgram.models import LINE, PS, DeepWalk, Node2Vec, Suggestion, load
+    from pairgram.models import LINE, PS, TGE, DeepWalk, Node2Vec, Suggestion, load
     from pairgram.sampling import Pairs, iter_pairs, sample_pairs
-    from pairgram.split import Split, split_edges
+    from pairgram.split import Split, split_edges, split_nodes, split_time
     from pairgram.vectors import Vectors
 
 # Each name is imported when first used: `import pairgram` itself loads nothing heavy.
@@ -31,6 +31,7 @@ _HOME = {
     "PairgramError": "errors",
     "Split": "split",
     "Suggestion": "models",
+    "TGE": "models",
     "TextGraph": "graph",
     "Vectors": "vectors",
     "evaluate": "evaluation",
@@ -38,11 +39,14 @@ _HOME = {
     "load": "models",
     "sample_pairs": "sampling",
     "split_edges": "split",
+    "split_nodes": "split",
+    "split_time": "split",
 }
 
 __all__ = [
     "LINE",
     "PS",
+    "TGE",
     "DeepWalk",
     "Node2Vec",
     "PairgramError",
@@ -56,6 +60,8 @@ __all__ = [
     "load",
     "sample_pairs",
     "split_edges",
+    "split_nodes",
+    "split_time",
 ]
 
 

@@ -1,9 +1,17 @@
 """Link-prediction metrics: arrays in, numbers out."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pairgram.errors import InputError
+
+HITS = (1, 10, 50)
+DEPTH = 10  # length of the list that recall and nDCG look at
+_FEW = 128  # links of a query up to which two passes over the scores for each beat one sort
 
 
 def auc_pair(positive: ArrayLike, negative: ArrayLike) -> float:
@@ -83,6 +91,122 @@ def average_precision(scores: ArrayLike, labels: ArrayLike) -> float:
     return float(np.sum(gained * (found / taken)) / ones)
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where true links stand among the candidates of their queries; all of shape (l,).
+
+    Attributes
+    ----------
+    above, tied
+        Candidates that are no true link of the query and score higher, and equally.
+    first, size
+        All candidates that score higher, and equally, the link itself and the query's other true
+        links included.
+    """
+
+    above: NDArray[np.int64]
+    tied: NDArray[np.int64]
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+
+    @property
+    def rank(self) -> NDArray[np.float64]:
+        """Filtered rank from 1 on, ties at the mean rank."""
+        rank: NDArray[np.float64] = 1 + self.above + self.tied / 2
+        return rank
+
+
+def place_links(scores: ArrayLike, true: ArrayLike, barred: ArrayLike = ()) -> Places:
+    """Place the true links of one query.
+
+    Parameters
+    ----------
+    scores
+        Scores of all nodes, shape (n,).
+    true
+        Positions of its true links, shape (l,).
+    barred
+        Positions that are no candidates, shape (f,); none of them in `true`.
+
+    Examples
+    --------
+    >>> place_links([3.0, 2.0, 1.0, 1.0, 0.0], true=[0, 2]).rank.tolist()
+    [1.0, 2.5]
+    """
+    row = _row("place_links", "scores", np.asarray(scores))
+    links = row[_row("place_links", "true", np.asarray(true, dtype=np.int64))]
+    above, equal = _outscoring(links, row)
+    absent_above, absent_equal = _outscoring(links, row[np.asarray(barred, dtype=np.int64)])
+    fellows_above, fellows_equal = _outscoring(links, links)
+    first, size = above - absent_above, equal - absent_equal
+    return Places(first - fellows_above, size - fellows_equal, first, size)
+
+
+def join_places(places: Sequence[Places]) -> Places:
+    """Places of several queries one after the other."""
+    names = ("above", "tied", "first", "size")
+    return Places(*(np.concatenate([getattr(one, name) for one in places]) for name in names))
+
+
+def ranking(places: Places, query: ArrayLike) -> dict[str, float]:
+    """Metrics of a ranking: mrr and hits@k over links, recall@10 and ndcg@10 over queries.
+
+    The first are of filtered ranks, ties at the mean rank. The last two are of the whole list, and
+    equal scores get the mean over all their orders.
+
+    Parameters
+    ----------
+    places
+        Where the links stand, l of them.
+    query
+        Query of each link, any integers, shape (l,).
+
+    References
+    ----------
+    McSherry, Najork: Computing information retrieval performance measures efficiently in the
+    presence of tied scores, 2008.
+
+    Examples
+    --------
+    >>> found = ranking(place_links([3.0, 2.0, 1.0, 0.0], true=[0, 2]), [0, 0])
+    >>> found["mrr"], found["hits@1"], found["recall@10"]
+    (0.75, 0.5, 1.0)
+    """
+    rank = places.rank
+    _same_length("ranking", "places", rank, "query", np.asarray(query))
+    _, row, links = np.unique(np.asarray(query), return_inverse=True, return_counts=True)
+    found = {"mrr": float(np.mean(1 / rank))}
+    found |= {f"hits@{k}": float(np.mean(rank <= k)) for k in HITS}
+    seen = np.ones(DEPTH)
+    discount = 1 / np.log2(np.arange(DEPTH) + 2)
+    ideal = np.cumsum(discount)[np.minimum(links, DEPTH) - 1]
+    recall = np.bincount(row, _mean_gain(places, seen)) / links
+    ndcg = np.bincount(row, _mean_gain(places, discount)) / ideal
+    return found | {f"recall@{DEPTH}": float(recall.mean()), f"ndcg@{DEPTH}": float(ndcg.mean())}
+
+
+def _mean_gain(places: Places, gain: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean of gain[i] over the places i that a link's tied group takes, 0 beyond; shape (l,)."""
+    until = np.append(0.0, np.cumsum(gain))
+    start = np.minimum(places.first, len(gain))
+    end = np.minimum(places.first + places.size, len(gain))
+    mean: NDArray[np.float64] = (until[end] - until[start]) / places.size
+    return mean
+
+
+def _outscoring(
+    links: NDArray[Any], rivals: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rivals above and equal to each link's score, both of shape (l,)."""
+    if len(links) <= _FEW:
+        above = np.array([np.count_nonzero(rivals > score) for score in links])
+        return above, np.array([np.count_nonzero(rivals >= score) for score in links]) - above
+    ordered = np.sort(rivals[rivals >= links.min()])
+    below = np.searchsorted(ordered, links, side="left")
+    not_above = np.searchsorted(ordered, links, side="right")
+    return len(ordered) - not_above, not_above - below
+
+
 def _doubled_mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Twice the 1-based rank of every score, equal scores at their mean rank; shape (m,)."""
     _, value, size = np.unique(scores, return_inverse=True, return_counts=True)
@@ -103,16 +227,20 @@ def _labelled(
 
 
 def _scores(owner: str, name: str, values: ArrayLike) -> NDArray[np.float64]:
-    scores = np.asarray(values, dtype=np.float64)
-    if scores.ndim != 1 or not len(scores):
-        raise InputError(f"{owner}: {name} must be a non-empty row. Got shape {scores.shape}.")
-    missing = int(np.count_nonzero(np.isnan(scores)))
+    return _row(owner, name, np.asarray(values, dtype=np.float64))
+
+
+def _row(owner: str, name: str, row: NDArray[Any]) -> NDArray[Any]:
+    """Check that the values are a row of numbers, at least one."""
+    if row.ndim != 1 or not len(row):
+        raise InputError(f"{owner}: {name} must be a non-empty row. Got shape {row.shape}.")
+    missing = int(np.count_nonzero(np.isnan(row)))
     if missing:
         raise InputError(
-            f"{owner}: {name} must be numbers. Got NaN in {missing} of {len(scores)}; "
+            f"{owner}: {name} must be numbers. Got NaN in {missing} of {len(row)}; "
             "the model that gave them diverged or was fed NaN."
         )
-    return scores
+    return row
 
 
 def _same_length(

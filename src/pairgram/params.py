@@ -68,6 +68,18 @@ class Bool:
         return "a bool"
 
 
+@dataclass(frozen=True)
+class Text:
+    """Any string but the empty one, such as the path of a file."""
+
+    def allows(self, value: object) -> bool:
+        """Whether `value` is a string with something in it."""
+        return isinstance(value, str) and bool(value)
+
+    def __str__(self) -> str:
+        return "a str"
+
+
 class Choice:
     """One of the given strings."""
 

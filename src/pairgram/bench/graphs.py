@@ -36,6 +36,8 @@ def planted_graph(
 ) -> TextGraph:
     """Build a graph of equal communities: links inside are likelier than links between.
 
+    The text of a node names its community.
+
     Parameters
     ----------
     communities, size
@@ -55,4 +57,5 @@ def planted_graph(
     draws = np.random.Generator(np.random.PCG64(seed)).random(len(source))
     linked = draws < np.where(together, inside, outside)
     names = [f"n{i}" for i in range(n_nodes)]
-    return TextGraph.from_edges(source[linked], target[linked], names=names)
+    texts = [f"community {i // size} member {i % size}" for i in range(n_nodes)]
+    return TextGraph.from_edges(source[linked], target[linked], names=names, texts=texts)

@@ -39,6 +39,8 @@ def demo(
     threads: Threads = None,
 ) -> None:
     """Fit PS on the ICD-10-CM terminology, test it on held-out links, suggest new ones."""
+    from pairgram.split import split_edges
+
     terminal = Terminal(output)
     began = time.perf_counter()
     given = {**PARAMETERS, "seed": seed, "threads": threads}
@@ -47,7 +49,7 @@ def demo(
     graph = _load(terminal)
     outputs.check_model_folder(folder)
     terminal.line(f"1. Can it find links again? {KEEP:.0%} of them train, the others test.")
-    cards = run_split(terminal, {"ps": tested}, graph, KEEP, "seen", seed)
+    cards = run_split(terminal, {"ps": tested}, split_edges(graph, KEEP, seed), seed)
     if not terminal.wants_json:
         scoreboard.show(terminal, {"ps": [cards["ps"]]})
     terminal.line(

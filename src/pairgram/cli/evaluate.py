@@ -1,4 +1,4 @@
-"""`pairgram evaluate`: models beside the floors on held-out links."""
+"""`pairgram evaluate`: models beside the floors on held-out links or nodes."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -17,14 +17,15 @@ from pairgram.errors import ParameterError
 
 if TYPE_CHECKING:
     from pairgram.evaluation import Card
-    from pairgram.graph import TextGraph
     from pairgram.models import Model
+    from pairgram.split import Split
 
 
 class Task(StrEnum):
     """What is held out."""
 
     LINK = "link"
+    ZERO_SHOT = "zero-shot"
 
 
 class Protocol(StrEnum):
@@ -40,10 +41,24 @@ def evaluate(
     output: OutputFlags,
     models: Annotated[str, typer.Option(help="Methods, such as ps,deepwalk,line.")] = "ps",
     task: Annotated[Task, typer.Option(help="What is held out.")] = Task.LINK,
-    keep: Annotated[float, typer.Option(help="Share of the links for training.")] = 0.5,
+    keep: Annotated[
+        float | None, typer.Option(help="link: share of the links for training, 0.5 if not given.")
+    ] = None,
     protocol: Annotated[
-        Protocol, typer.Option(help="Nodes with a training link, or all nodes.")
-    ] = Protocol.SEEN,
+        Protocol | None,
+        typer.Option(help="link: nodes with a training link (if not given), or all nodes."),
+    ] = None,
+    rank: Annotated[
+        int | None,
+        typer.Option(min=1, help="link: rank the links of so many nodes too, among all nodes."),
+    ] = None,
+    hold_out: Annotated[
+        float | None,
+        typer.Option(help="zero-shot: share of the nodes to hold out, 0.005 if not given."),
+    ] = None,
+    strict_texts: Annotated[
+        bool, typer.Option("--strict-texts", help="zero-shot: fail on texts of training nodes.")
+    ] = False,
     seed: Seed = 0,
     seeds: Annotated[int, typer.Option(min=1, help="How many seeds, from --seed on.")] = 1,
     parameters: Annotated[
@@ -55,7 +70,9 @@ def evaluate(
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Hold links out, fit every model on the rest, and show how well they are found again."""
+    """Hold links or nodes out, fit every model on the rest, and show how well links are found."""
+    from pairgram.split import split_edges, split_nodes
+
     terminal = Terminal(output)
     names = methods.parse_names(models)
     given = _parameters(parameters, names)
@@ -64,8 +81,13 @@ def evaluate(
     def build(name: str, number: int) -> "Model":
         return methods.build(name, {**common, **given.get(name, {}), "seed": number})
 
+    _check_flags(
+        task,
+        {"keep": keep, "protocol": protocol, "rank": rank},
+        {"hold-out": hold_out, "strict-texts": strict_texts or None},
+    )
     for name in names:
-        build(name, seed)
+        _check_task(task, name, build(name, seed))
     nodes = read_graph(graph)
     if card is not None:
         card.mkdir(parents=True, exist_ok=True)
@@ -73,7 +95,12 @@ def evaluate(
     cards: dict[str, list[Card]] = {name: [] for name in names}
     for number in range(seed, seed + seeds):
         fitted = {name: build(name, number) for name in names}
-        for name, found in run_split(terminal, fitted, nodes, keep, protocol, number).items():
+        if task is Task.ZERO_SHOT:
+            split = split_nodes(nodes, 0.005 if hold_out is None else hold_out, number)
+        else:
+            split = split_edges(nodes, 0.5 if keep is None else keep, number)
+        given_flags = {"protocol": protocol, "rank": rank or 0, "strict_texts": strict_texts}
+        for name, found in run_split(terminal, fitted, split, number, **given_flags).items():
             cards[name].append(found)
             if card is not None:
                 found.write(card / f"{name}-seed{number}.json")
@@ -83,21 +110,40 @@ def evaluate(
 def run_split(
     terminal: Terminal,
     models: "Mapping[str, Model]",
-    graph: "TextGraph",
-    keep: float,
-    protocol: str,
+    split: "Split",
     seed: int,
+    **flags: Any,
 ) -> "dict[str, Card]":
-    """Fit models on the training side of one split; return their result cards."""
-    from pairgram.evaluation import evaluate as score
-    from pairgram.split import split_edges
+    """Fit models on the training side of a split; return their result cards.
 
-    split = split_edges(graph, keep, seed)
+    The flags are those of `pairgram.evaluate`.
+    """
+    from pairgram.evaluation import evaluate as score
+
     cards = {}
     for name, model in models.items():
         fit_model(terminal, model, split.train, f"fitting {name}, seed {seed}")
-        cards[name] = score(model, split, protocol, seed).card
+        cards[name] = score(model, split, seed=seed, **flags).card
     return cards
+
+
+def _check_flags(task: Task, link: Mapping[str, Any], zero_shot: Mapping[str, Any]) -> None:
+    """Refuse flags of the other task."""
+    foreign = link if task is Task.ZERO_SHOT else zero_shot
+    given = [name for name, value in foreign.items() if value is not None]
+    if given:
+        raise ParameterError(f"--{given[0]} does not go with --task {task.value}; leave it out.")
+
+
+def _check_task(task: Task, name: str, model: "Model") -> None:
+    """Refuse a method that cannot do the task, before anything is read."""
+    from pairgram.evaluation.scorer import reads_text
+
+    if task is Task.ZERO_SHOT and not reads_text(model):
+        raise ParameterError(
+            f"{name} learns from structure alone and cannot place the text of a new node; "
+            "leave it out of --models, or choose --task link."
+        )
 
 
 def _parameters(text: str | None, names: list[str]) -> dict[str, dict[str, Any]]:

@@ -25,7 +25,7 @@ def fit(
     to: Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")],
     parameters: MethodFlags,
     output: OutputFlags,
-    model: Annotated[str, typer.Option(help="ps, deepwalk, node2vec or line.")] = "ps",
+    model: Annotated[str, typer.Option(help="ps, deepwalk, node2vec, line or tge.")] = "ps",
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:

@@ -23,7 +23,7 @@ class MethodFlags:
     """Parameters of all methods, without importing them; None is the method's default."""
 
     dim: Annotated[int | None, _flag("Length of a vector.")] = None
-    order: Annotated[int | None, _flag("ps: largest distance in a pair, 1 to 8.")] = None
+    order: Annotated[int | None, _flag("ps, tge: largest distance in a pair, 1 to 8.")] = None
     times: Annotated[int | None, _flag("Rounds of sampling, or walks from a node.")] = None
     length: Annotated[int | None, _flag("deepwalk, node2vec: nodes of a walk.")] = None
     window: Annotated[int | None, _flag("deepwalk, node2vec: steps beside the centre.")] = None
@@ -40,6 +40,33 @@ class MethodFlags:
     rule: Annotated[
         str | None, _flag("How links are scored: dot, context, symmetric or calibrated.")
     ] = None
+    preset: Annotated[str | None, _flag("tge: paper or best.")] = None
+    encoder: Annotated[str | None, _flag("tge: bilstm or bag.")] = None
+    contexts: Annotated[str | None, _flag("tge: contexts from table, text or both.")] = None
+    id_vectors: Annotated[
+        bool | None, _flag("tge: a vector of its own for a known node.", "--ids/--no-ids")
+    ] = None
+    without_char: Annotated[bool | None, _flag("tge: no characters.", "--without-char")] = None
+    without_word: Annotated[bool | None, _flag("tge: characters alone.", "--without-word")] = None
+    cleaning: Annotated[str | None, _flag("tge: paper or words.")] = None
+    min_count: Annotated[int | None, _flag("tge: rarer words are unknown.")] = None
+    max_words: Annotated[int | None, _flag("tge: words of a text that are read.")] = None
+    word_vectors: Annotated[
+        str | None, _flag("tge: file that word vectors start from, text or npz.")
+    ] = None
+    word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
+    shared_negatives: Annotated[
+        int | None, _flag("tge: noise nodes of a batch; 0 draws them for every pair.")
+    ] = None
+    mask_known: Annotated[
+        bool | None, _flag("tge: no links in the noise.", "--mask-known/--no-mask-known")
+    ] = None
+    optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
+    batch_size: Annotated[int | None, _flag("tge: centres of a batch.")] = None
+    patience: Annotated[
+        int | None, _flag("tge: epochs without a better score before the end; 0 runs all.")
+    ] = None
+    device: Annotated[str | None, _flag("tge: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:
         """Return the parameters that the user gave."""

@@ -11,16 +11,20 @@ if TYPE_CHECKING:
 
 Cards = Sequence["Card"]
 Row = tuple[str, ...]
-COLUMNS = ("", "rule", ">AUC_pair", ">AUC_LR", ">AP", ">pairs", ">seconds")
 
 
 def show(terminal: "Terminal", cards: Mapping[str, Cards]) -> None:
     """Print one table for all models and the floors, then a verdict for each model."""
+    from pairgram.evaluation.table import repeats
+
     runs = [*cards.values()]
     rows = [row for run in runs for row in _model_rows(run)]
-    terminal.table(COLUMNS, [*rows, *_floor_rows(runs[0])], _title(runs[0]))
+    terminal.table(_columns(runs[0]), [*rows, *_floor_rows(runs[0])], _title(runs[0]))
     terminal.line(_centres(runs[0]))
-    for reason in {f"No {key}: {why}." for run in runs for key, why in run[0].notes.items()}:
+    if "repeated_texts" in runs[0][0].counts:
+        terminal.line(repeats(runs[0][0]))
+    reasons = (f"No {key}: {why}." for run in runs for key, why in run[0].notes.items())
+    for reason in dict.fromkeys(reasons):
         terminal.line(reason)
     for text in verdicts(cards).values():
         terminal.line(text)
@@ -36,36 +40,49 @@ def verdicts(cards: Mapping[str, Cards]) -> dict[str, str]:
 def _title(run: Cards) -> str:
     split = run[0].split
     seeds = ", ".join(str(card.seed) for card in run)
-    return (
-        f"{split['share']:.0%} of the links in training, protocol '{run[0].protocol}', "
-        f"seed{'s' * (len(run) > 1)} {seeds}"
-    )
+    share = f"{split['share']:.0%} of the links in training"
+    if split["kind"] == "nodes":
+        share = f"{1 - split['share']:.2%} of the nodes held out"
+    return f"{share}, protocol '{run[0].protocol}', seed{'s' * (len(run) > 1)} {seeds}"
+
+
+def _columns(run: Cards) -> Row:
+    from pairgram.evaluation.table import columns
+
+    return ("", "rule", *(f">{name}" for name in columns(run[0]).values()), ">pairs", ">seconds")
 
 
 def _model_rows(run: Cards) -> Iterator[Row]:
-    from pairgram.evaluation.table import by_rule
+    from pairgram.evaluation.table import by_rule, columns, others
 
-    card = run[0]
+    card, shown = run[0], columns(run[0])
+    metrics = [card.metrics for card in run]
     for rule in by_rule(card):
-        own = rule == card.rule
-        area = _cell(card.metrics[f"auc_pair/{rule}"] for card in run)
-        precision = _cell(card.metrics[f"ap/{rule}"] for card in run)
-        if own:
+        if rule == card.rule:
             yield (
-                card.method, f"{rule} (its own)", area,
-                _cell(card.metrics["auc_lr"] for card in run), precision,
+                card.method, f"{rule} (its own)", *_cells(metrics, shown),
                 "" if card.pairs is None else f"{card.pairs:,}",
                 f"{fmean(_fit_seconds(c) for c in run):.1f}",
             )  # fmt: skip
         else:
-            yield "", rule, area, "", precision, "", ""
+            yield "", rule, *_cells(metrics, [f"{key}/{rule}" for key in shown]), "", ""
+    for words, (prefix, suffix) in others(card).items():
+        yield "", words, *_cells(metrics, [f"{prefix}{key}{suffix}" for key in shown]), "", ""
 
 
 def _floor_rows(run: Cards) -> Iterator[Row]:
+    from pairgram.evaluation.table import columns
+
     for name in run[0].floors:
-        area = _cell(card.floors[name]["auc_pair"] for card in run)
-        precision = _cell(card.floors[name]["ap"] for card in run)
-        yield f"floor {name}", "", area, "", precision, "", ""
+        cells = _cells([card.floors[name] for card in run], columns(run[0]))
+        yield f"floor {name}", "", *cells, "", ""
+
+
+def _cells(figures: Sequence[Mapping[str, float | None]], keys: Iterable[str]) -> list[str]:
+    """One cell for each key, empty where a row has no such figure."""
+    return [
+        _cell(values.get(key) for values in figures) if key in figures[0] else "" for key in keys
+    ]
 
 
 def _cell(figures: Iterable[float | None]) -> str:
@@ -92,10 +109,13 @@ def _centres(run: Cards) -> str:
 def _mean_card(run: Cards) -> "Card":
     metrics = {}
     for key in run[0].metrics:
-        values = _known(card.metrics[key] for card in run)
+        values = _known(card.metrics.get(key) for card in run)
         metrics[key] = fmean(values) if values else None
     floors = {
-        name: {key: fmean(card.floors[name][key] for card in run) for key in entry}
+        name: {
+            key: fmean(card.floors[name][key] for card in run if key in card.floors[name])
+            for key in entry
+        }
         for name, entry in run[0].floors.items()
     }
     return replace(run[0], metrics=metrics, floors=floors)

@@ -47,7 +47,7 @@ def suggest(
     """Suggest links that a node does not have yet."""
     terminal = Terminal(output)
     if text is None and node is None:
-        raise ParameterError("suggest needs --node with the id of a known node.")
+        raise ParameterError("suggest needs a text, or --node with the id of a known node.")
     from pairgram.models import load
 
     found = load(model).suggest(text, node=node, k=k, direction=direction.value, rule=rule)

@@ -17,6 +17,8 @@ Mask = NDArray[np.bool_]
 UNSEEN = "without a training link"
 NO_SEEN_LINK = "without a held-out link to a seen node"
 NO_NEGATIVE = "linked to every candidate"
+NO_LINK = "without any link"
+NO_SUCH_LINK = "without a link of this kind"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Trials:
     candidates
         Number of nodes that negatives were drawn from.
     left_out
-        Reason -> number of nodes that have a held-out link and are not scored.
+        Reason -> number of nodes that have a held-out link, or are held out, and are not scored.
     """
 
     protocol: str
@@ -47,16 +49,53 @@ class Trials:
         return len(self.center)
 
 
-def _seen(split: Split) -> Mask:
-    return split.train.degree > 0
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Nodes that take part: as centres, and as positives and negatives; both of shape (n,)."""
+
+    centers: Mask
+    ends: Mask
 
 
-def _all(split: Split) -> Mask:
-    return np.ones(split.full.n_nodes, dtype=bool)
+def _seen(split: Split) -> Sides:
+    seen = split.train.degree > 0
+    return Sides(seen, seen)
 
 
-# Protocol -> the nodes that take part, as centres, positives and negatives alike.
-PROTOCOLS: dict[str, Callable[[Split], Mask]] = {"seen": _seen, "all": _all}
+def _all(split: Split) -> Sides:
+    every = np.ones(split.full.n_nodes, dtype=bool)
+    return Sides(every, every)
+
+
+def _new_to_old(split: Split) -> Sides:
+    new = _is_new(split)
+    return Sides(new, ~new)
+
+
+def _new_to_new(split: Split) -> Sides:
+    new = _is_new(split)
+    return Sides(new, new)
+
+
+def _new_to_all(split: Split) -> Sides:
+    return Sides(_is_new(split), np.ones(split.full.n_nodes, dtype=bool))
+
+
+def _is_new(split: Split) -> Mask:
+    new = np.zeros(split.full.n_nodes, dtype=bool)
+    new[split.new] = True
+    return new
+
+
+ZERO_SHOT = "zero-shot"
+LINK_PROTOCOLS: dict[str, Callable[[Split], Sides]] = {"seen": _seen, "all": _all}
+# The prefix of a zero-shot report's keys -> the nodes that take part.
+NODE_PROTOCOLS: dict[str, Callable[[Split], Sides]] = {
+    ZERO_SHOT: _new_to_old,
+    f"{ZERO_SHOT}/new_new": _new_to_new,
+    f"{ZERO_SHOT}/together": _new_to_all,
+}
+PROTOCOLS = LINK_PROTOCOLS | NODE_PROTOCOLS
 
 
 def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
@@ -65,14 +104,16 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
     The positive is uniform over the centre's held-out links, the negative uniform over the
     candidates that are not the centre and have no link with it in the full graph. Direction is
     ignored. Under `seen` both ends of a link, and the candidates, have a training link; under
-    `all` every node takes part.
+    `all` every node takes part. Under `zero-shot` centres are held-out nodes and the other ends
+    training nodes; under `zero-shot/new_new` both are held-out nodes, under `zero-shot/together`
+    the other ends are any nodes.
 
     Parameters
     ----------
     split
-        A split of links.
+        A split of links, or of nodes for `zero-shot`.
     protocol
-        "seen" or "all".
+        "seen", "all", "zero-shot", "zero-shot/new_new" or "zero-shot/together".
     seed
         Seed of the draw; the stream depends on the split and the protocol too.
 
@@ -87,13 +128,14 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
     """
     given = {"protocol": protocol, "seed": seed}
     check("draw_trials", {"protocol": Choice(*PROTOCOLS), "seed": Int(0)}, given)
-    if split.kind == "nodes":
-        raise InputError(f"Protocol '{protocol}' needs a split of links. Got a split of nodes.")
+    _check_kind(split, protocol)
     rng = _generator(split, protocol, seed)
-    allowed = PROTOCOLS[protocol](split)
-    links, left_out = _eligible(_both_ways(split), allowed)
+    sides = PROTOCOLS[protocol](split)
+    links, left_out = _eligible(both_ways(split), sides)
+    if protocol in NODE_PROTOCOLS:
+        left_out = _new_left_out(split, len(np.unique(links[:, 0])))
     center, positive = _one_link_each(links, rng)
-    negative = _one_non_link_each(split.full, center, allowed, rng)
+    negative = _one_non_link_each(split.full, center, sides.ends, rng)
     has_negative = negative >= 0
     left_out[NO_NEGATIVE] = int(np.count_nonzero(~has_negative))
     return Trials(
@@ -102,9 +144,16 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
         center=center[has_negative],
         positive=positive[has_negative],
         negative=negative[has_negative],
-        candidates=int(np.count_nonzero(allowed)),
+        candidates=int(np.count_nonzero(sides.ends)),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
+
+
+def _check_kind(split: Split, protocol: str) -> None:
+    wanted = "nodes" if protocol in NODE_PROTOCOLS else "links"
+    got = "nodes" if split.kind == "nodes" else "links"
+    if wanted != got:
+        raise InputError(f"Protocol '{protocol}' needs a split of {wanted}. Got a split of {got}.")
 
 
 def _generator(split: Split, protocol: str, seed: int) -> np.random.Generator:
@@ -112,7 +161,7 @@ def _generator(split: Split, protocol: str, seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(key))
 
 
-def _both_ways(split: Split) -> Positions:
+def both_ways(split: Split) -> Positions:
     """Distinct held-out links seen from either end, sorted; shape (2m, 2)."""
     n_nodes = split.full.n_nodes
     keys = np.unique(unordered_keys(split.held_out, n_nodes))
@@ -122,15 +171,21 @@ def _both_ways(split: Split) -> Positions:
     return links
 
 
-def _eligible(links: Positions, allowed: Mask) -> tuple[Positions, dict[str, int]]:
-    """Links with both ends allowed, and why centres are lost on the way."""
-    from_allowed = links[allowed[links[:, 0]]]
-    eligible = from_allowed[allowed[from_allowed[:, 1]]]
+def _eligible(links: Positions, sides: Sides) -> tuple[Positions, dict[str, int]]:
+    """Links whose ends take part, and why centres are lost on the way."""
+    from_allowed = links[sides.centers[links[:, 0]]]
+    eligible = from_allowed[sides.ends[from_allowed[:, 1]]]
     centers, allowed_centers, kept_centers = (
         len(np.unique(rows[:, 0])) for rows in (links, from_allowed, eligible)
     )
     lost = {UNSEEN: centers - allowed_centers, NO_SEEN_LINK: allowed_centers - kept_centers}
     return eligible, lost
+
+
+def _new_left_out(split: Split, centers: int) -> dict[str, int]:
+    """Why held-out nodes are no centres."""
+    alone = int(np.count_nonzero(split.full.degree[split.new] == 0))
+    return {NO_LINK: alone, NO_SUCH_LINK: len(split.new) - alone - centers}
 
 
 def _one_link_each(links: Positions, rng: np.random.Generator) -> tuple[Positions, Positions]:
@@ -170,19 +225,23 @@ def _forbidden(graph: TextGraph, center: Positions, allowed: Mask) -> tuple[Posi
     Both of shape (f,), sorted by row, then rank; forbidden are the neighbours in `graph` and the
     centre itself.
     """
-    adjacency = graph.adjacency()
-    size = np.diff(adjacency.indptr)[center]
-    row = np.repeat(np.arange(len(center)), size)
-    offset = np.arange(len(row)) - (np.cumsum(size) - size)[row]
-    neighbour = adjacency.indices[adjacency.indptr[center][row] + offset]
-
+    row, neighbour = neighbour_rows(graph, center)
     row = np.concatenate([row, np.arange(len(center))])
-    node = np.concatenate([neighbour.astype(np.int64), center])
+    node = np.concatenate([neighbour, center])
     row, node = row[allowed[node]], node[allowed[node]]
     rank = (np.cumsum(allowed) - 1)[node]
     # Two sorted runs one after the other: the stable sort merges them in linear time.
     keys = np.sort(row * len(allowed) + rank, kind="stable")
     return keys // len(allowed), keys % len(allowed)
+
+
+def neighbour_rows(graph: TextGraph, nodes: Positions) -> tuple[Positions, Positions]:
+    """Row in `nodes` and position of every neighbour of the nodes, sorted, both of shape (f,)."""
+    adjacency = graph.adjacency()
+    size = np.diff(adjacency.indptr)[nodes]
+    row = np.repeat(np.arange(len(nodes)), size)
+    offset = np.arange(len(row)) - (np.cumsum(size) - size)[row]
+    return row, adjacency.indices[adjacency.indptr[nodes][row] + offset].astype(np.int64)
 
 
 def _below(limit: NDArray[np.int64], rng: np.random.Generator) -> Positions:

@@ -1,24 +1,25 @@
 """`evaluate`: a model on a split, with the floors beside it."""
 
-import logging
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from pairgram.errors import InputError
 from pairgram.evaluation import card as cards
-from pairgram.evaluation.auc import PairResult, auc_lr, by_rule, compare
-from pairgram.evaluation.audit import audit, audit_model
+from pairgram.evaluation.audit import audit
 from pairgram.evaluation.card import Card
-from pairgram.evaluation.floors import FLOORS
-from pairgram.evaluation.protocols import Trials, draw_trials
+from pairgram.evaluation.measure import Findings, measure_links, measure_new
+from pairgram.evaluation.protocols import LINK_PROTOCOLS, ZERO_SHOT, Trials
 from pairgram.evaluation.scorer import LinkModel, method_name
 from pairgram.evaluation.table import render, verdict
+from pairgram.params import Bool, Choice, Constraint, Int, check
 from pairgram.split import Split
 
-_LOG = logging.getLogger(__name__)
+_CONSTRAINTS: dict[str, Constraint] = {
+    "protocol": Choice(*LINK_PROTOCOLS, ZERO_SHOT),
+    "seed": Int(0),
+    "rank": Int(0),
+    "strict_texts": Bool(),
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,10 @@ class Report(Mapping[str, float | None]):
     """Metrics of one evaluation by key; as text, a table with the floors and the verdict.
 
     Keys are `auc_pair`, `auc_lr` and `ap` under the model's own rule, and `auc_pair/RULE` and
-    `ap/RULE` for each of its rules. A value is None where `card.notes` says why.
+    `ap/RULE` for each of its rules; where links were ranked also `mrr`, `hits@1`, `hits@10`,
+    `hits@50`, `recall@10`, `ndcg@10`. Zero-shot has `new_new/…` and `together/…` besides, and
+    every key as `…_nodup` for the nodes whose text training does not have. A value is None where
+    `card.notes` says why.
 
     Attributes
     ----------
@@ -38,8 +42,9 @@ class Report(Mapping[str, float | None]):
 
     @property
     def floors(self) -> dict[str, float]:
-        """AUC_pair of every floor."""
-        return {name: values["auc_pair"] for name, values in self.card.floors.items()}
+        """AUC_pair of every floor that has one."""
+        floors = self.card.floors.items()
+        return {name: values["auc_pair"] for name, values in floors if "auc_pair" in values}
 
     @property
     def left_out(self) -> dict[str, int]:
@@ -64,7 +69,15 @@ class Report(Mapping[str, float | None]):
         return render(self.card)
 
 
-def evaluate(model: LinkModel, split: Split, protocol: str | None = None, seed: int = 0) -> Report:
+def evaluate(
+    model: LinkModel,
+    split: Split,
+    protocol: str | None = None,
+    seed: int = 0,
+    *,
+    rank: int = 0,
+    strict_texts: bool = False,
+) -> Report:
     """Score a model on the held-out links of a split.
 
     A model that is not fitted is fitted on `split.train` first. A fitted one must have been
@@ -75,91 +88,59 @@ def evaluate(model: LinkModel, split: Split, protocol: str | None = None, seed: 
     model
         Any model of pairgram, or a class with the same names.
     split
-        An edge split.
+        A split of links or of nodes.
     protocol
-        "seen" (None means this one) or "all".
+        "seen" or "all" for links, "zero-shot" for nodes; None means "seen" or "zero-shot".
     seed
         Seed of the drawn positives and negatives and of the halves of AUC_LR.
+    rank
+        Largest number of nodes whose held-out links are ranked among all nodes, for a split of
+        links; 0 ranks none. Zero-shot always ranks all.
+    strict_texts
+        Whether a text on both sides of a node split fails the audit; otherwise they are counted.
 
     Raises
     ------
     LeakError
-        The split shares links between its sides, or the model has seen another graph.
+        The split shares links or nodes between its sides, or the model has seen another graph.
     InputError
-        No centre can be scored.
+        No centre can be scored, or the model cannot place the texts of new nodes.
     """
+    if protocol is None:
+        protocol = ZERO_SHOT if split.kind == "nodes" else "seen"
+    given = {"protocol": protocol, "seed": seed, "rank": rank, "strict_texts": strict_texts}
+    check("evaluate", _CONSTRAINTS, given)
     audit(split)
     seconds: dict[str, float] = {}
-    with _timed(seconds, "draw"):
-        trials = draw_trials(split, "seen" if protocol is None else protocol, seed)
-    _check_centers(trials)
-    if not model.is_fitted:
-        _LOG.info("fitting %s on the training side", method_name(model))
-        with _timed(seconds, "fit"):
-            model.fit(split.train)
-    audit_model(model, split)
-    with _timed(seconds, "score"):
-        rules = by_rule(model, trials)
-    with _timed(seconds, "auc_lr"):
-        area, reason = auc_lr(model.vectors_.center, trials, seed)
-    with _timed(seconds, "floors"):
-        floors = _score_floors(split, trials)
-    metrics = _metrics(model.rule_, rules, area)
-    notes = {} if reason is None else {"auc_lr": reason}
-    return Report(_card(model, split, trials, rules, metrics, notes, floors, seconds))
-
-
-def _check_centers(trials: Trials) -> None:
-    if not len(trials):
-        reasons = ", ".join(f"{count} {reason}" for reason, count in trials.left_out.items())
-        raise InputError(
-            f"Protocol '{trials.protocol}' has no centre to score ({reasons}); keep another share "
-            "of the links or choose another protocol."
-        )
-
-
-def _score_floors(split: Split, trials: Trials) -> dict[str, PairResult]:
-    return {
-        name: compare(
-            score(split.train, trials.center, trials.positive),
-            score(split.train, trials.center, trials.negative),
-        )
-        for name, score in FLOORS.items()
-    }
-
-
-def _metrics(own: str, rules: dict[str, PairResult], area: float | None) -> dict[str, float | None]:
-    metrics = {"auc_pair": rules[own].auc_pair, "auc_lr": area, "ap": rules[own].ap}
-    for rule, result in rules.items():
-        metrics |= {f"auc_pair/{rule}": result.auc_pair, f"ap/{rule}": result.ap}
-    return metrics
+    if protocol == ZERO_SHOT:
+        found = measure_new(model, split, seed, strict_texts, seconds)
+    else:
+        found = measure_links(model, split, protocol, seed, rank, seconds)
+    return Report(_card(model, split, found, seconds))
 
 
 def _card(
     model: LinkModel,
     split: Split,
-    trials: Trials,
-    rules: dict[str, PairResult],
-    metrics: dict[str, float | None],
-    notes: dict[str, str],
-    floors: dict[str, PairResult],
+    found: Findings,
     seconds: dict[str, float],
 ) -> Card:
+    trials = found.trials
     stats: dict[str, Any] = getattr(model, "stats_", None) or {}
     return Card(
         method=method_name(model),
         parameters=dict(model.get_params()),
-        rule=model.rule_,
+        rule=found.rule,
         split=_split_entry(split),
         protocol=trials.protocol,
         seed=trials.seed,
         candidates=trials.candidates,
-        counts=_counts(split, trials),
+        counts=_counts(split, trials) | found.counts,
         left_out=dict(trials.left_out),
-        ties={rule: result.ties for rule, result in rules.items()},
-        metrics=metrics,
-        notes=notes,
-        floors={name: asdict(result) for name, result in floors.items()},
+        ties=found.ties,
+        metrics=found.metrics,
+        notes=found.notes,
+        floors=found.floors,
         pairs=stats.get("pairs"),
         updates=stats.get("updates"),
         seconds={**stats.get("seconds", {}), **seconds},
@@ -186,10 +167,3 @@ def _counts(split: Split, trials: Trials) -> dict[str, int]:
         "held_out_links": len(split.held_out),
         "centers": len(trials),
     }
-
-
-@contextmanager
-def _timed(seconds: dict[str, float], phase: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    seconds[phase] = time.perf_counter() - start

@@ -13,7 +13,7 @@ from pairgram import params
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import Adjacency, TextGraph
 from pairgram.models.estimator import Estimator
-from pairgram.models.scoring import Tables, score_pairs, scorer_of_node
+from pairgram.models.scoring import Tables, score_block, score_pairs, scorer_of_node
 from pairgram.search import top_k
 from pairgram.vectors import Vectors
 
@@ -102,6 +102,10 @@ class Model(Estimator):
         """Scores of links between positions of the training graph, both shape (m,)."""
         return score_pairs(self._tables(), self._rule(rule), source, target)
 
+    def score_block(self, nodes: IntArray, rule: str | None = None) -> Floats:
+        """Scores of positions, shape (b,), with every node, shape (b, n)."""
+        return score_block(self._tables(), self._rule(rule), nodes)
+
     def suggest(
         self,
         text: str | None = None,
@@ -111,12 +115,12 @@ class Model(Estimator):
         direction: str = "both",
         rule: str | None = None,
     ) -> list[Suggestion]:
-        """The k most likely new links of a known node; its known links are left out.
+        """The k most likely new links of a node; known ones are left out.
 
         Parameters
         ----------
         text
-            For models that read text only.
+            Text of a new node, for models that read text; then there is no node=.
         node
             Id of a known node.
         k
@@ -133,13 +137,10 @@ class Model(Estimator):
             {"k": params.Int(1), "direction": params.Choice("out", "in", "both")},
             {"k": k, "direction": direction},
         )
-        if text is not None:
-            raise ParameterError(
-                f"{type(self).__name__} learns from structure alone and cannot place a new text. "
-                "Pass node= with the id of a known node."
-            )
-        if node is None:
-            raise ParameterError("suggest needs node= with the id of a known node.")
+        if text is not None and node is None:
+            return self._suggest_text(text, k, direction, rule)
+        if node is None or text is not None:
+            raise ParameterError("suggest needs a text or node= with the id of a known node.")
         tables = self._directed_tables(direction)
         position = self.graph_.position(node)
         known = _row(self._known(direction), position)
@@ -150,12 +151,33 @@ class Model(Estimator):
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
 
+    def _suggest_text(
+        self, text: str, k: int, direction: str, rule: str | None
+    ) -> list[Suggestion]:
+        raise ParameterError(
+            f"{type(self).__name__} learns from structure alone and cannot place a new text. "
+            "Pass node= with the id of a known node."
+        )
+
     def save(self, folder: str | Path) -> None:
         """Write the model folder; an older model there is replaced in one step."""
         from pairgram.models.storage import save
 
         self._check_fitted()
         save(self, Path(folder))
+
+    def _weights(self) -> dict[str, NDArray[Any]]:
+        """Arrays that the model folder keeps beside the vectors."""
+        return {}
+
+    def _extra_json(self) -> dict[str, dict[str, Any]]:
+        """JSON files of the model folder beside the config, by name without the suffix."""
+        return {}
+
+    def _take_parts(
+        self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]
+    ) -> None:
+        """Take up what the two gave; what does not fit raises `InputError`."""
 
     def _directed_tables(self, direction: str) -> Tables:
         if direction == "both":
@@ -194,7 +216,7 @@ class Model(Estimator):
         return None
 
     def _rule(self, rule: str | None) -> str:
-        chosen = self.rule if rule is None else rule
+        chosen = self.rule_ if rule is None else rule
         allowed: Sequence[str] = self.rules_
         if chosen not in allowed:
             raise ParameterError(

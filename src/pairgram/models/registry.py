@@ -5,7 +5,8 @@ from pairgram.models.deepwalk import DeepWalk
 from pairgram.models.line import LINE
 from pairgram.models.node2vec import Node2Vec
 from pairgram.models.ps import PS
+from pairgram.models.tge import TGE
 
 METHODS: dict[str, type[Model]] = {
-    cls.method: cls for cls in (PS, DeepWalk, Node2Vec, LINE)
+    cls.method: cls for cls in (PS, DeepWalk, Node2Vec, LINE, TGE)
 }  # fmt: skip

@@ -60,7 +60,7 @@ def log_noise(degree: IntArray, negatives: int, power: float, offset: float = 0.
 def score_pairs(tables: Tables, rule: str, source: IntArray, target: IntArray) -> Floats:
     """Scores of the links (source, target), shape (m,), in blocks."""
     scores = np.empty(len(source), np.float32)
-    terms, bias = _terms(tables, rule)
+    terms, bias = pair_terms(tables, tables, rule)
     for begin in range(0, len(source), BLOCK):
         u, v = source[begin : begin + BLOCK], target[begin : begin + BLOCK]
         block = sum(np.einsum("ij,ij->i", left[u], right[v]) for left, right in terms)
@@ -70,7 +70,7 @@ def score_pairs(tables: Tables, rule: str, source: IntArray, target: IntArray) -
 
 def scorer_of_node(tables: Tables, rule: str, node: int) -> Callable[[int, int], Floats]:
     """Function of (begin, end) that scores the links from `node` to the nodes begin..end-1."""
-    terms, bias = _terms(tables, rule)
+    terms, bias = pair_terms(tables, tables, rule)
 
     def score(begin: int, end: int) -> Floats:
         block: Floats = sum(right[begin:end] @ left[node] for left, right in terms)
@@ -79,12 +79,21 @@ def scorer_of_node(tables: Tables, rule: str, node: int) -> Callable[[int, int],
     return score
 
 
-def _terms(tables: Tables, rule: str) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
-    """The rule as a sum of products left_u·right_v, and a term of v alone."""
-    e, c = tables.center, tables.context
-    if rule == "dot" or c is None:
-        return [(e, e)], None
-    if rule == "symmetric":
-        return [(e, c), (c, e)], None
-    left, right = (c, e) if tables.backwards else (e, c)
-    return [(left, right)], tables.prior if rule == "calibrated" else None
+def score_block(tables: Tables, rule: str, nodes: IntArray) -> Floats:
+    """Scores of some nodes, shape (b,), with every node, shape (b, n)."""
+    terms, bias = pair_terms(tables, tables, rule)
+    block: Floats = sum(left[nodes] @ right.T for left, right in terms)  # type: ignore[assignment]
+    return block if bias is None else block + bias
+
+
+def pair_terms(
+    first: Tables, second: Tables, rule: str
+) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
+    """The rule for u of `first` and v of `second`: products left_u·right_v, and a term of v."""
+    context = first.context if first.backwards else second.context
+    if rule == "dot" or context is None:
+        return [(first.center, second.center)], None
+    one_way = (context, second.center) if first.backwards else (first.center, context)
+    if rule == "symmetric" and first.context is not None and second.context is not None:
+        return [(first.center, second.context), (first.context, second.center)], None
+    return [one_way], second.prior if rule == "calibrated" else None

@@ -118,17 +118,8 @@ class SgnsModel(Model):
     ) -> Trained:
         if checkpoint is None:
             return self._finite(*train(source, degree, settings, engine, None, callback))
-        keeper = Checkpoint(Path(checkpoint), self._identity(graph))
-
-        def after_turn(progress: Progress, turns: int) -> None:
-            try:
-                if callback is not None:
-                    callback(progress, turns)
-            except BaseException:
-                keeper.write(progress)
-                raise
-            keeper.visit(progress)
-
+        keeper: Checkpoint[Progress] = Checkpoint(Path(checkpoint), self._identity(graph))
+        after_turn = keeper.after_turn(callback)
         done = self._finite(*train(source, degree, settings, engine, keeper.read(), after_turn))
         keeper.write(done[2])
         return done
@@ -148,10 +139,15 @@ class SgnsModel(Model):
 
     def _noise_degree(self, graph: TextGraph) -> NDArray[np.int64]:
         """Degrees behind the noise: of the undirected graph, or arcs in when arcs are followed."""
-        if not self.directed:
-            return graph.degree
-        return np.diff(graph.adjacency(directed=True, reverse=True).indptr)
+        return noise_degree(graph, self.directed)
 
     def _prior(self) -> NDArray[np.floating[Any]]:
         offset = score_offset(self.negatives, self.offset)
         return log_noise(self._noise_degree(self.graph_), self.negatives, NOISE_POWER, offset)
+
+
+def noise_degree(graph: TextGraph, directed: bool) -> NDArray[np.int64]:
+    """Degrees of the undirected graph, or arcs in when arcs are followed, shape (n,)."""
+    if not directed:
+        return graph.degree
+    return np.diff(graph.adjacency(directed=True, reverse=True).indptr)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairgram import params
-from pairgram.errors import FileFormatError, ParameterError
+from pairgram.errors import FileFormatError, InputError, ParameterError
 from pairgram.graph import TextGraph
 from pairgram.io.folder import ModelFolder, read_folder, write_folder
 from pairgram.vectors import Vectors
@@ -29,8 +29,9 @@ def save(model: "Model", path: Path) -> None:
         "stats": model.stats_,
     }
     write_folder(
-        path, config, {}, tables, graph.names, graph.texts, edges=(graph.source, graph.target)
-    )
+        path, config, model._weights(), tables, graph.names, graph.texts, model._extra_json(),
+        edges=(graph.source, graph.target),
+    )  # fmt: skip
 
 
 def load(path: str | Path) -> "Model":
@@ -48,6 +49,10 @@ def load(path: str | Path) -> "Model":
     model.vectors_ = Vectors(center, context, model.graph_.names)
     model.fingerprint_ = folder.config["fingerprint"]
     model.stats_ = folder.config.get("stats", {})
+    try:
+        model._take_parts(folder.tensors, folder.extra)
+    except InputError as error:
+        raise FileFormatError(path, f"is damaged: {error}") from None
     return model
 
 

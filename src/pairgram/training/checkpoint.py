@@ -3,9 +3,9 @@
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,30 @@ from pairgram.io.tensors import map_tensors, write_tensors
 from pairgram.training.sgns import Progress
 
 EVERY_SECONDS = 60.0
-COUNTS = ("turn", "pairs", "updates", "loss", "seconds")
 
 logger = logging.getLogger(__name__)
 
 
-class Checkpoint:
+class Resumable(Protocol):
+    """A progress that can be kept."""
+
+    turn: int
+
+    def counts(self) -> dict[str, Any]:
+        """Numbers to keep, as JSON can hold them."""
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Arrays to keep."""
+
+    @classmethod
+    def restore(cls, tables: Mapping[str, NDArray[Any]], note: Mapping[str, Any]) -> Self:
+        """Take up what the two gave."""
+
+
+State = TypeVar("State", bound=Resumable)
+
+
+class Checkpoint(Generic[State]):
     """Keeps the progress of one training in a file; removing it is up to the caller.
 
     Parameters
@@ -33,34 +51,55 @@ class Checkpoint:
         What must agree for a stored state to be resumed.
     every
         Seconds between writes.
+    kind
+        Type of the progress.
     """
 
     def __init__(
-        self, path: Path, identity: Mapping[str, Any], every: float = EVERY_SECONDS
+        self,
+        path: Path,
+        identity: Mapping[str, Any],
+        every: float = EVERY_SECONDS,
+        *,
+        kind: type[State] = Progress,  # type: ignore[assignment]
     ) -> None:
-        self.path, self.every = path, every
+        self.path, self.every, self.kind = path, every, kind
         self.identity = json.loads(json.dumps(params.plain(identity)))
         self._written = time.monotonic()
 
-    def visit(self, progress: Progress) -> None:
+    def visit(self, progress: State) -> None:
         """Write the progress if the last write is long ago; call it between turns only."""
         if time.monotonic() - self._written >= self.every:
             self.write(progress)
 
-    def write(self, progress: Progress) -> None:
+    def after_turn(
+        self, callback: Callable[[State, int], None] | None
+    ) -> Callable[[State, int], None]:
+        """Return `callback` with a visit after it, and a write where it raises."""
+
+        def call(progress: State, turns: int) -> None:
+            try:
+                if callback is not None:
+                    callback(progress, turns)
+            except BaseException:
+                self.write(progress)
+                raise
+            self.visit(progress)
+
+        return call
+
+    def write(self, progress: State) -> None:
         """Write the progress now."""
-        note = {"identity": self.identity, **{name: getattr(progress, name) for name in COUNTS}}
+        note = {"identity": self.identity, **progress.counts()}
         tables: dict[str, NDArray[Any]] = {
-            "center": progress.center,
+            **progress.tables(),
             "note": np.frombuffer(json.dumps(note).encode(), np.uint8),
         }
-        if progress.context is not progress.center:
-            tables["context"] = progress.context
         with replacing_file(self.path) as file:
             write_tensors(file, tables)
         self._written = time.monotonic()
 
-    def read(self) -> Progress | None:
+    def read(self) -> State | None:
         """The stored progress of this training, or None; another training's is left alone."""
         if not self.path.exists():
             return None
@@ -71,7 +110,5 @@ class Checkpoint:
                 f"{self.path}: holds a training with other parameters or data. Finish that one, or "
                 "remove the file to start afresh."
             )
-        center = np.array(tables["center"])
-        context = np.array(tables["context"]) if "context" in tables else center
         logger.info("resuming from %s after %d turns", self.path, note["turn"])
-        return Progress(center, context, **{name: note[name] for name in COUNTS})
+        return self.kind.restore(tables, note)

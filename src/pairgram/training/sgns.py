@@ -2,9 +2,9 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ IntArray = NDArray[np.integer[Any]]
 Chain = tuple[tuple[int, int], ...]
 
 NOISE_POWER = 0.75
+COUNTS = ("turn", "pairs", "updates", "loss", "seconds")
 
 
 class PairSource(Protocol):
@@ -55,6 +56,22 @@ class Progress:
     updates: int = 0
     loss: float = 0.0
     seconds: dict[str, float] = field(default_factory=lambda: {"sample": 0.0, "train": 0.0})
+
+    def counts(self) -> dict[str, Any]:
+        """Numbers that a checkpoint keeps."""
+        return {name: getattr(self, name) for name in COUNTS}
+
+    def tables(self) -> dict[str, NDArray[Any]]:
+        """Arrays that a checkpoint keeps."""
+        shared = self.context is self.center
+        return {"center": self.center} | ({} if shared else {"context": self.context})
+
+    @classmethod
+    def restore(cls, tables: Mapping[str, NDArray[Any]], note: Mapping[str, Any]) -> Self:
+        """Take up what `counts` and `tables` gave."""
+        center = np.array(tables["center"])
+        context = np.array(tables["context"]) if "context" in tables else center
+        return cls(center, context, **{name: note[name] for name in COUNTS})
 
 
 @dataclass(frozen=True)

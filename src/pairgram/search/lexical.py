@@ -1,0 +1,112 @@
+"""Texts as weighted bags of words: BM25 and TF-IDF, scored in blocks."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairgram.text.cleaning import cleaner
+
+Words = Callable[[str], list[str]]
+Floats = NDArray[np.floating[Any]]
+
+plain_words: Words = cleaner("words")
+
+
+class LexicalIndex:
+    """Texts that queries are compared with; build it with `bm25` or `tfidf`.
+
+    Parameters
+    ----------
+    weight
+        Sparse weights of words in texts, shape (n, v).
+    vocabulary
+        Word -> column of `weight`; words outside it count nothing.
+    words
+        How a text is cut into words.
+    query_weight
+        Turns the counts of a query's words, sparse of shape (m, v), into weights.
+
+    Examples
+    --------
+    >>> index = LexicalIndex.bm25(["red apple", "blue boat", "red boat"])
+    >>> index.scores(index.queries(["a blue boat"])).argmax()
+    np.int64(1)
+    """
+
+    def __init__(
+        self,
+        weight: Any,
+        vocabulary: dict[str, int],
+        words: Words,
+        query_weight: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.n_texts = weight.shape[0]
+        self._by_word = weight.T.tocsr()
+        self._vocabulary, self._words, self._query_weight = vocabulary, words, query_weight
+
+    @classmethod
+    def bm25(
+        cls, texts: Iterable[str], words: Words = plain_words, k1: float = 1.2, b: float = 0.75
+    ) -> Self:
+        """Σ over query words of idf · tf / (tf + k1 · (1 - b + b · length / mean length)).
+
+        The idf is Lucene's, log(1 + (n - df + 0.5) / (df + 0.5)); a word that a query has twice
+        counts twice.
+
+        References
+        ----------
+        Kamphuis, de Vries, Boytsov, Lin: Which BM25 do you mean?, 2020, "Lucene (accurate)".
+        """
+        import bm25s
+        from scipy.sparse import csc_array
+
+        ids, vocabulary = _number([words(text) for text in texts])
+        if not vocabulary:
+            return cls(csc_array((len(ids), 1), dtype=np.float32), {}, words)
+        index = bm25s.BM25(k1=k1, b=b, method="lucene")
+        index.index((ids, vocabulary), create_empty_token=False, show_progress=False)
+        parts = tuple(index.scores[name] for name in ("data", "indices", "indptr"))
+        return cls(csc_array(parts, shape=(len(ids), len(vocabulary))), vocabulary, words)
+
+    @classmethod
+    def tfidf(cls, texts: Iterable[str], words: Words = plain_words) -> Self:
+        """Cosine of the vectors tf · (1 + log((1 + n) / (1 + df)))."""
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        ids, vocabulary = _number([words(text) for text in texts])
+        counts = _counts(ids, max(len(vocabulary), 1))
+        transform = TfidfTransformer().fit(counts)
+        return cls(transform.transform(counts), vocabulary, words, transform.transform)
+
+    def queries(self, texts: Iterable[str]) -> Any:
+        """Weights of the queries' words, sparse, shape (m, v)."""
+        known = self._vocabulary
+        ids = [[known[w] for w in self._words(text) if w in known] for text in texts]
+        counts = _counts(ids, self._by_word.shape[0])
+        return counts if self._query_weight is None else self._query_weight(counts)
+
+    def scores(self, queries: Any) -> Floats:
+        """Scores of rows of `queries`, shape (b, v), with every text, shape (b, n)."""
+        scores: Floats = (queries @ self._by_word).toarray()
+        return scores
+
+
+def _number(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], dict[str, int]]:
+    """Words as integers in order of first appearance, and which is which."""
+    vocabulary: dict[str, int] = {}
+    ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in text] for text in texts]
+    return ids, vocabulary
+
+
+def _counts(ids: Sequence[Sequence[int]], width: int) -> Any:
+    """How often a text has a word, sparse, shape (m, width)."""
+    from scipy.sparse import csr_array
+
+    ends = np.cumsum([0, *map(len, ids)])
+    columns = np.fromiter((word for text in ids for word in text), np.int64, ends[-1])
+    ones = np.ones(len(columns), dtype=np.float32)
+    counts = csr_array((ones, columns, ends), shape=(len(ids), width))
+    counts.sum_duplicates()
+    return counts

@@ -1,0 +1,1 @@
+"""From a node's text to numbers: cleaning, vocabulary, tokens, encoders."""

@@ -1,0 +1,22 @@
+"""Encoders: modules from word ids to vectors, all with one interface. This package needs torch."""
+
+from pairgram.text.encoders.bag import BagEncoder
+from pairgram.text.encoders.base import Batch, Encoder, Rows
+from pairgram.text.encoders.bilstm import BiLstmEncoder
+from pairgram.text.encoders.device import resolve_device
+from pairgram.text.encoders.encode import encode
+from pairgram.text.encoders.make import EncoderSpec, make_encoder
+from pairgram.text.encoders.reader import TextReader
+
+__all__ = [
+    "BagEncoder",
+    "Batch",
+    "BiLstmEncoder",
+    "Encoder",
+    "EncoderSpec",
+    "Rows",
+    "TextReader",
+    "encode",
+    "make_encoder",
+    "resolve_device",
+]

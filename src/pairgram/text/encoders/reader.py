@@ -1,0 +1,88 @@
+"""A trained encoder with its vocabulary: texts in, vectors out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pairgram.errors import InputError
+from pairgram.text.encoders.base import Rows
+from pairgram.text.encoders.encode import encode
+from pairgram.text.encoders.make import EncoderSpec, make_encoder
+from pairgram.text.tokens import tokenize
+from pairgram.text.vocabulary import Vocabulary
+
+ENCODER, HEAD = "encoder.", "head."
+
+Table = NDArray[np.float32]
+
+
+class TextReader:
+    """Reads texts that training has not seen.
+
+    Parameters
+    ----------
+    spec, vocabulary
+        What the encoder was built from.
+    weights
+        Its weights under names with the prefix ``encoder.``; where contexts come from text, those
+        of the linear map to them under ``head.``.
+    max_words
+        Words of a text that are read.
+    device
+        Where to work.
+    """
+
+    def __init__(
+        self,
+        spec: EncoderSpec,
+        vocabulary: Vocabulary,
+        weights: Mapping[str, NDArray[Any]],
+        max_words: int,
+        device: Any = "cpu",
+    ) -> None:
+        self._vocabulary, self._max_words, self._device = vocabulary, max_words, device
+        with torch.device("meta"):
+            self._encoder = make_encoder(spec, vocabulary)
+            self._head = torch.nn.Linear(spec.dim, spec.dim) if f"{HEAD}weight" in weights else None
+        _fill(self._encoder, weights, ENCODER, device)
+        if self._head is not None:
+            _fill(self._head, weights, HEAD, device)
+        self._spelling = Rows.of(self._encoder.spell(vocabulary.words), device)
+
+    @property
+    def makes_contexts(self) -> bool:
+        """Whether context vectors come from text too."""
+        return self._head is not None
+
+    def read(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
+        """Centre vectors and, where they come from text, context vectors, both (m, dim)."""
+        tokens = tokenize(texts, self._vocabulary, self._max_words)
+        spelling = self._spelling
+        if tokens.unknown:
+            spelling = spelling.join(Rows.of(self._encoder.spell(tokens.unknown), self._device))
+        center = encode(self._encoder, tokens.ids, spelling, self._device)
+        if self._head is None:
+            return center, None
+        with torch.no_grad():
+            context = self._head(torch.from_numpy(center).to(self._device))
+        return center, context.cpu().numpy()
+
+
+def _fill(
+    module: torch.nn.Module, weights: Mapping[str, NDArray[Any]], prefix: str, device: Any
+) -> None:
+    chosen = {
+        name.removeprefix(prefix): torch.from_numpy(np.array(array)).to(device)
+        for name, array in weights.items()
+        if name.startswith(prefix)
+    }
+    try:
+        module.load_state_dict(chosen, assign=True)
+    except RuntimeError:
+        raise InputError("The weights do not fit the encoder and its vocabulary.") from None
+    for layer in module.modules():
+        if isinstance(layer, torch.nn.LSTM):
+            layer.flatten_parameters()

@@ -1,0 +1,58 @@
+"""Rows of unequal length in one flat array."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Row i is ``values[offsets[i] : offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    values
+        All rows end to end, int32, shape (total,).
+    offsets
+        Where rows begin, int64, shape (rows + 1,).
+
+    Examples
+    --------
+    >>> rows = Ragged.from_lengths(np.array([5, 6, 7], np.int32), [2, 0, 1])
+    >>> [rows[i].tolist() for i in range(len(rows))]
+    [[5, 6], [], [7]]
+    """
+
+    values: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def from_lengths(
+        cls, values: NDArray[np.int32], lengths: Iterable[int] | NDArray[np.int64]
+    ) -> "Ragged":
+        """Rows of the given lengths."""
+        sizes = np.fromiter(lengths, np.int64)
+        offsets = np.zeros(len(sizes) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        return cls(values, offsets)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Length of each row, shape (rows,)."""
+        return np.diff(self.offsets)
+
+    def take(self, rows: NDArray[np.int64]) -> "Ragged":
+        """Return the given rows, in their order."""
+        lengths = self.lengths[rows]
+        ends = np.cumsum(lengths)
+        place = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
+        values = self.values[np.repeat(self.offsets[rows], lengths) + place]
+        return Ragged.from_lengths(values, lengths)
+
+    def __getitem__(self, row: int) -> NDArray[np.int32]:
+        return self.values[self.offsets[row] : self.offsets[row + 1]]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
