@@ -248,9 +248,11 @@ def block_steps(pairs, parts, i, j, settings, turn):
 def sgns_step(center, context, u, batch, rate, l2, offset, sigma):
     """Move u and up to eight nodes; all scores are taken before any row moves."""
     scores = [float(center[u] @ context[v]) + offset for _, v, _ in batch]
-    for (_, v, linked), score in zip(batch, scores, strict=True):
+    own = float(center[u] @ center[u])
+    most = [4 / (own + float(context[v] @ context[v]) + 1e-12) for _, v, _ in batch]
+    for (_, v, linked), score, limit in zip(batch, scores, most, strict=True):
         e, c = center[u].copy(), context[v].copy()
-        push = rate * (linked - sigma(score))
+        push = min(max(rate * (linked - sigma(score)), -limit), limit)
         center[u] = (1 - rate * l2) * e + push * c
         context[v] = (1 - rate * l2) * c + push * e
     return sum(

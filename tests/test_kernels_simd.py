@@ -2,12 +2,17 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pairgram.kernels.simd import LANES, dot, exchange, padded
+from pairgram.kernels.simd import LANES, dot, dot_and_norm, exchange, padded
 
 
 @njit
 def call_dot(a, i, b, j):
     return dot(a, i, b, j)
+
+
+@njit
+def call_dot_and_norm(a, i, b, j):
+    return dot_and_norm(a, i, b, j)
 
 
 @njit
@@ -30,6 +35,15 @@ def lane_by_lane(x, y):
         half = len(sums) // 2
         sums = (sums[:half] + sums[half:]).astype(np.float32).astype(float)
     return np.float32(sums[0])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("width", [32, 96, 128])
+def test_dot_and_norm_have_the_bits_of_dot(width):
+    a, b = tables(width, seed=width)
+    score, norm = call_dot_and_norm(a, 1, b, 3)
+    assert score == call_dot(a, 1, b, 3)
+    assert norm == call_dot(b, 3, b, 3)
 
 
 @pytest.mark.quick

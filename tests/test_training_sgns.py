@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracles
+import pairgram as pg
 from pairgram.engine import LocalEngine
 from pairgram.kernels.sgns import SIGMOID
 from pairgram.kernels.simd import padded
@@ -227,3 +228,11 @@ def test_loss_goes_down():
     )  # fmt: skip
     assert losses[0] == pytest.approx(6 * np.log(2), rel=0.01)  # one positive, five negatives
     assert losses[-1] < 0.6 * losses[0]
+
+
+@pytest.mark.quick
+def test_a_rate_that_would_overshoot_leaves_numbers():
+    # Few nodes, many equal pairs, a huge rate: without a limit on a step this grows without end.
+    graph = pg.TextGraph.from_edges(["a", "b", "c"], ["b", "c", "d"])
+    model = pg.PS(dim=8, learning_rate=5.0, epochs=300, l2=0.0).fit(graph)
+    assert np.abs(model.vectors_.center).max() < 100

@@ -90,7 +90,7 @@ def table_names() -> tuple[str, ...]:
     """Names of all tables.
 
     >>> table_names()
-    ('link_prediction', 'ratios', 'rw_vs_ps')
+    ('link_prediction', 'ratios', 'rw_vs_ps', 'text_driven')
     """
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 

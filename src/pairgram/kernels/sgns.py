@@ -11,11 +11,12 @@ from numba import njit
 
 from pairgram.kernels.negatives import draw
 from pairgram.kernels.rng import fold, round_randomly, stream
-from pairgram.kernels.simd import dot, exchange
+from pairgram.kernels.simd import dot, dot_and_norm, exchange
 
 # σ and -log σ on a grid over [-REACH, REACH]; beyond it the ends are used.
 REACH, GRID = 8.0, 8192
 BATCH = 8
+FARTHEST, TINY = np.float32(4.0), np.float32(1e-12)
 # Keeps the streams of the noise apart from those of the samplers, whose rounds are few.
 NOISE_TURNS = 1 << 40
 _CELLS_PER_UNIT = np.float32(GRID / (2 * REACH))
@@ -96,14 +97,19 @@ def _step(u, size, nodes, steps, e_center, e_context, offset, rate, keep):
     """Gradient step of -log σ(±(e'_v·e_u + offset)) for u and some nodes v; return their loss.
 
     `steps` holds 1 for a context and 0 for noise. All scores are taken before any row moves: the
-    products do not wait for each other.
+    products do not wait for each other. No step moves its score by more than FARTHEST: where
+    vectors are long (rare contexts, hubs) a fixed rate would overshoot, and grow them without end.
     """
     loss = np.float32(0.0)
+    own = dot(e_center, u, e_center, u)
     for k in range(size):
-        score = dot(e_center, u, e_context, nodes[k]) + offset
+        score, norm = dot_and_norm(e_center, u, e_context, nodes[k])
+        score += offset
         cell = min(max(int((score + np.float32(REACH)) * _CELLS_PER_UNIT), 0), GRID - 1)
         loss += MINUS_LOG[cell if steps[k] > 0 else GRID - 1 - cell]
-        steps[k] = rate * (steps[k] - SIGMOID[cell])
+        step = rate * (steps[k] - SIGMOID[cell])
+        most = FARTHEST / (own + norm + TINY)
+        steps[k] = min(max(step, -most), most)
     for k in range(size):
         exchange(e_center, u, e_context, nodes[k], steps[k], keep)
     return loss

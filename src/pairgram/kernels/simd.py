@@ -43,6 +43,29 @@ def dot(typingctx: Any, a: Any, i: Any, b: Any, j: Any) -> Any:
 
 
 @intrinsic
+def dot_and_norm(typingctx: Any, a: Any, i: Any, b: Any, j: Any) -> Any:
+    """Σ_k a[i, k]·b[j, k], the same bits as `dot`, and Σ_k b[j, k]², in one pass."""
+    pair = types.UniTuple(types.float32, 2)
+    signature = pair(a, types.int64, b, types.int64)
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        left, width = _row(context, builder, signature.args[0], args[0], args[1])
+        right, _ = _row(context, builder, signature.args[2], args[2], args[3])
+        totals = [cgutils.alloca_once(builder, _VECTOR) for _ in range(2)]
+        for total in totals:
+            builder.store(ir.Constant(_VECTOR, [0.0] * LANES), total)
+        fma = _fused_multiply_add(builder)
+        with cgutils.for_range_slice(builder, _INT64(0), width, _INT64(LANES)) as (k, _):
+            x, y = _load(builder, _at(builder, left, k)), _load(builder, _at(builder, right, k))
+            for total, other in zip(totals, (x, y), strict=True):
+                builder.store(builder.call(fma, [other, y, builder.load(total)]), total)
+        sums = [_sum_lanes(builder, builder.load(total)) for total in totals]
+        return context.make_tuple(builder, pair, sums)
+
+    return signature, emit
+
+
+@intrinsic
 def exchange(typingctx: Any, a: Any, i: Any, b: Any, j: Any, g: Any, keep: Any) -> Any:
     """Make a[i] keep·a[i] + g·b[j], and b[j] keep·b[j] + g·a[i]: one gradient step for both."""
     signature = types.void(a, types.int64, b, types.int64, types.float32, types.float32)
