@@ -49,7 +49,8 @@ class PS(SgnsModel):
     Notes
     -----
     *Differs from the paper.* The paper prints neither its optimiser's settings nor the number of
-    passes for this model; we use plain SGD with linear decay, and the defaults here.
+    passes for this model; we use plain SGD with linear decay, and the defaults here. Its loss has
+    no offset (`offset=False`), and its rule is "dot".
 
     References
     ----------
