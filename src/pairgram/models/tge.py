@@ -1,8 +1,7 @@
 """TGE: a node's vector is made from its text, trained on sampled pairs."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,40 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram import params
-from pairgram.engine import LocalEngine
-from pairgram.errors import InputError, MissingExtraError, PairgramError, ParameterError
+from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
-from pairgram.models.base import Model, Suggestion
-from pairgram.models.placed import Placed
+from pairgram.models.reading import ReadingModel, Table
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.models.sgns import noise_degree
+from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
 from pairgram.models.tge_presets import PRESETS
-from pairgram.sampling.pairs import PairSampler
-from pairgram.search import top_k
 from pairgram.text.cleaning import CLEANINGS, cleaner
-from pairgram.text.tokens import MAX_WORDS, Tokens, tokenize
+from pairgram.text.tokens import MAX_WORDS, tokenize
 from pairgram.text.vocabulary import Vocabulary
-from pairgram.text.word_vectors import read_word_vectors
-from pairgram.training.checkpoint import Checkpoint
-from pairgram.training.sgns import NOISE_POWER, noise_mass, score_offset
+from pairgram.training.sgns import NOISE_POWER, score_offset
 from pairgram.vectors import Vectors
 
 if TYPE_CHECKING:
-    from pairgram.text.encoders import EncoderSpec, TextReader
-    from pairgram.training.text import TextSettings, TextTask
-    from pairgram.training.text_net import TextNet
+    from pairgram.text.encoders import TextReader
     from pairgram.training.text_state import TextProgress
 
-VALIDATION = 0.05
-ID_DROPOUT = 0.5
-CLIP = 1.0
 # These do not change what is trained.
 UNTRAINED = ("threads", "rule", "device")
 
-Floats = NDArray[np.floating[Any]]
 
-
-class TGE(Model):
+class TGE(ReadingModel):
     """Vectors generated from text, so that a node unseen in training has one too.
 
     Parameters left None take the value of the preset.
@@ -254,27 +241,16 @@ class TGE(Model):
         """
         self._check_params()
         self._check_graph(graph)
-        texts = self._texts(graph)
-        vocabulary = Vocabulary.fit(texts, self._chosen("cleaning"), self.min_count)
+        texts, chosen = self._texts(graph), self._all_chosen()
+        vocabulary = Vocabulary.fit(texts, chosen["cleaning"], self.min_count)
         tokens = tokenize(texts, vocabulary, self.max_words)
-        with _torch_threads(self.threads), LocalEngine(self.threads) as engine:
-            net, spec, task = self._prepare(graph, vocabulary, tokens, engine)
-            progress = self._train(net, task, graph, checkpoint, callback)
-            center, context = self._vectors(net, task)
+        job = Job(chosen, graph, vocabulary, tokens)
+        learned = learn(job, self._identity(graph), checkpoint, callback)
         self.graph_, self.fingerprint_ = graph, graph.fingerprint
-        self.vectors_ = Vectors(center, context, graph.names)
-        self.vocabulary_ = vocabulary
-        self._keep(net)
-        self.stats_ = _stats(progress, vocabulary, tokens, spec)
+        self.vectors_ = Vectors(learned.center, learned.context, graph.names)
+        self.vocabulary_, self.stats_ = vocabulary, learned.stats
+        self._weights_, self._reader_ = learned.weights, None
         return self
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of texts, known or new, shape (m, dim)."""
-        return self._read(texts)[0]
-
-    def place(self, texts: Sequence[str]) -> Placed:
-        """New texts ready to be scored against known nodes and each other."""
-        return self._placed(texts, "both")
 
     def words(self, text: str) -> list[str]:
         """Words that the model reads in a text."""
@@ -299,7 +275,10 @@ class TGE(Model):
     def _chosen(self, name: str) -> Any:
         """Value of a parameter, the preset's where it is None."""
         given = getattr(self, name)
-        return PRESETS[self.preset][name] if given is None else given
+        return PRESETS[self.preset].get(name) if given is None else given
+
+    def _all_chosen(self) -> dict[str, Any]:
+        return {name: self._chosen(name) for name in self.get_params()}
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -309,187 +288,38 @@ class TGE(Model):
                 "without_char or without_word."
             )
 
-    def _texts(self, graph: TextGraph) -> tuple[str, ...]:
-        if graph.texts is None or not any(graph.texts):
-            raise InputError(
-                f"TGE needs texts and none of the {graph.n_nodes} nodes has one. Give them with "
-                "texts=, or use PS, which learns from structure alone."
-            )
-        return graph.texts
-
-    def _prepare(
-        self, graph: TextGraph, vocabulary: Vocabulary, tokens: Tokens, engine: LocalEngine
-    ) -> "tuple[TextNet, EncoderSpec, TextTask]":
-        torch = _torch()
-        from pairgram.text.encoders import make_encoder
-        from pairgram.training.text_net import TextNet
-
-        start = None
-        if self.word_vectors is not None and not self.without_word:
-            start = read_word_vectors(self.word_vectors, vocabulary)
-        word_dim = self.dim if start is None else start[0].shape[1]
-        spec = self._spec(int(word_dim))
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            encoder = make_encoder(spec, vocabulary)
-            net = TextNet(
-                encoder, graph.n_nodes, self._chosen("contexts"), self._chosen("id_vectors")
-            )
-        if start is not None:
-            encoder.start_from(*start)
-        spelling = encoder.spell((*vocabulary.words, *tokens.unknown))
-        return net, spec, self._task(graph, tokens, spelling, engine)
-
-    def _spec(self, word_dim: int) -> "EncoderSpec":
-        from pairgram.text.encoders import EncoderSpec
-
-        return EncoderSpec(
-            self._chosen("encoder"), int(self.dim), word_dim, self.without_char, self.without_word
-        )
-
-    def _task(
-        self, graph: TextGraph, tokens: Tokens, spelling: Any, engine: LocalEngine
-    ) -> "TextTask":
-        from pairgram.training.text import TextTask
-        from pairgram.training.text_batches import KnownLinks, Noise, PairGroups
-        from pairgram.training.text_validation import hold_back
-
-        share = VALIDATION if self._chosen("patience") else 0.0
-        smaller, trials = hold_back(graph, share, self.seed)
-
-        def sample(which: TextGraph) -> PairGroups:
-            sampler = PairSampler(
-                which, self.order, self.times, self.seed, directed=self.directed
-            )  # fmt: skip
-            return PairGroups(sampler, graph.n_nodes, engine)
-
-        ahead = sample(smaller)
-        two_ways = self.directed and self._chosen("contexts") != "table"
-        return TextTask(
-            tokens.ids,
-            spelling,
-            ahead,
-            sample(_turned(smaller)) if two_ways else ahead,
-            Noise(noise_mass(noise_degree(smaller, self.directed))),
-            KnownLinks(smaller.adjacency()) if self._chosen("mask_known") else None,
-            trials,
-        )
-
-    def _settings(self) -> "TextSettings":
-        from pairgram.training.text import TextSettings
-
-        names = (
-            "negatives", "shared_negatives", "epochs", "patience", "batch_size", "optimizer",
-            "learning_rate", "l2", "offset", "word_dropout", "seed",
-        )  # fmt: skip
-        return TextSettings(
-            **{name: self._chosen(name) for name in names}, clip=CLIP, id_dropout=ID_DROPOUT
-        )
-
-    def _train(
-        self,
-        net: "TextNet",
-        task: "TextTask",
-        graph: TextGraph,
-        checkpoint: str | Path | None,
-        callback: "Callable[[TextProgress, int], None] | None",
-    ) -> "TextProgress":
-        from pairgram.text.encoders import resolve_device
-        from pairgram.training.text import train
-        from pairgram.training.text_state import TextProgress
-
-        settings, device = self._settings(), resolve_device(self.device)
-        if checkpoint is None:
-            return train(net, task, settings, device, None, callback)
-        keeper = Checkpoint(Path(checkpoint), self._identity(graph), kind=TextProgress)
-        done = train(
-            net, task, settings, device, keeper.read(), keeper.after_turn(callback)
-        )  # fmt: skip
-        keeper.write(done)
-        return done
-
     def _identity(self, graph: TextGraph) -> dict[str, Any]:
         given = {k: v for k, v in self.get_params().items() if k not in UNTRAINED}
         return {"method": self.method, "fingerprint": graph.fingerprint, **given}
 
-    def _vectors(
-        self, net: "TextNet", task: "TextTask"
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        from pairgram.text.encoders import Rows, resolve_device
-        from pairgram.training.text import node_vectors
-
-        device = resolve_device(self.device)
-        nodes = np.arange(len(task.words))
-        center, context = node_vectors(
-            net, task.words, nodes, Rows.of(task.spelling, device), device
-        )
-        if not np.isfinite(center).all() or not np.isfinite(context).all():
-            raise PairgramError(
-                "TGE did not converge: its vectors are no longer numbers. The learning rate was "
-                f"{self._chosen('learning_rate')}; use a smaller one."
-            )
-        return center, context
-
-    def _keep(self, net: "TextNet") -> None:
-        from pairgram.text.encoders.reader import ENCODER, HEAD
-        from pairgram.training.text import weights_of
-
-        kept = {k: a for k, a in weights_of(net).items() if k.startswith((ENCODER, HEAD))}
-        self._weights_, self._reader_ = kept, None
-
     def _reader(self) -> "TextReader":
         """The encoder, made at its first use."""
-        self._check_fitted()
         if self._reader_ is None:
-            _torch()
+            import_torch()
             from pairgram.text.encoders import TextReader, resolve_device
 
-            spec = self._spec(int(self.stats_["word_dim"]))
+            spec = encoder_spec(self._all_chosen(), int(self.stats_["word_dim"]))
             self._reader_ = TextReader(
                 spec, self.vocabulary_, self._weights_, self.max_words, resolve_device(self.device)
             )
         return self._reader_
 
-    def _read(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-            raise InputError("TGE reads a list of texts. Got something else: pass [text].")
+    def _vectors_of(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         reader = self._reader()
-        with _torch_threads(self.threads):
+        with torch_threads(self.threads):
             return reader.read(texts)
 
-    def _placed(self, texts: Sequence[str], direction: str) -> Placed:
-        center, context = self._read(texts)
-        prior = self._prior()
-        alone = prior[0] - NOISE_POWER * np.log(max(int(self._noise_degree()[0]), 1))
-        return Placed(
-            self._directed_tables(direction), self.rule_, center, context, float(alone)
-        )  # fmt: skip
+    def _prior_of_new(self) -> float:
+        degree = max(int(self._noise_degree()[0]), 1)
+        return float(self._prior()[0] - NOISE_POWER * np.log(degree))
 
-    def _suggest_text(
-        self, text: str, k: int, direction: str, rule: str | None
-    ) -> list[Suggestion]:
-        scores = self._placed([text], direction).block(slice(0, 1), rule)[0]
-        nothing = np.empty(0, np.int64)
-        found, best = top_k(lambda a, b: scores[a:b], self.graph_.n_nodes, k, nothing)
-        read = self.words(text)
-        return [
-            Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._shared(read, v))
-            for v, s in zip(found.tolist(), best, strict=True)
-        ]
-
-    def _shared(self, read: list[str], v: int) -> str:
-        """Shared words, the rarest first, as many as fit in a line."""
-        ids = self.vocabulary_.ids
-        common = sorted(set(read) & set(self.words(self._text(v))), key=lambda w: -ids.get(w, 0))
-        if not common:
-            return "no shared word"
-        more = ", …" if len(common) > 3 else ""
-        return f"{len(common)} shared word{'s' * (len(common) > 1)}: {', '.join(common[:3])}{more}"
+    def _commonness(self, word: str) -> tuple[float, str]:
+        return -self.vocabulary_.ids.get(word, 0), word
 
     def _noise_degree(self) -> NDArray[np.int64]:
         return noise_degree(self.graph_, self.directed)
 
-    def _prior(self) -> Floats:
+    def _prior(self) -> NDArray[np.floating[Any]]:
         offset = score_offset(self.negatives, self._chosen("offset"))
         return log_noise(self._noise_degree(), self.negatives, NOISE_POWER, offset)
 
@@ -510,51 +340,5 @@ class TGE(Model):
         self._weights_, self._reader_ = weights, None
 
 
-def _turned(graph: TextGraph) -> TextGraph:
-    """All arcs the other way round."""
-    return TextGraph.from_edges(graph.target, graph.source, names=graph.names, directed=True)
-
-
-def _stats(
-    progress: "TextProgress", vocabulary: Vocabulary, tokens: Tokens, spec: "EncoderSpec"
-) -> dict[str, Any]:
-    return {
-        "pairs": progress.pairs,
-        "updates": progress.updates,
-        "passes": progress.passes,
-        "epochs": progress.epoch,
-        "best_epoch": progress.best_epoch,
-        "scores": progress.scores,
-        "loss": [progress.loss],
-        "seconds": progress.seconds,
-        "words": vocabulary.n_distinct,
-        "characters": len(vocabulary.characters),
-        "empty_texts": tokens.empty,
-        "cut_texts": tokens.cut,
-        "word_dim": spec.word_dim,
-    }
-
-
 def _degree_hash(graph: TextGraph) -> str:
     return hashlib.sha256(np.ascontiguousarray(graph.degree, "<i8").tobytes()).hexdigest()
-
-
-def _torch() -> Any:
-    try:
-        import torch
-    except ImportError:
-        raise MissingExtraError("TGE", "text") from None
-    return torch
-
-
-@contextmanager
-def _torch_threads(threads: int | None) -> Iterator[None]:
-    """Let torch use so many threads for a while; None leaves it as it is."""
-    torch = _torch()
-    before = torch.get_num_threads()
-    try:
-        if threads is not None:
-            torch.set_num_threads(threads)
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -1,0 +1,245 @@
+"""How TGE learns: from its parameters and a graph to an encoder and vectors."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairgram.engine import LocalEngine
+from pairgram.errors import MissingExtraError, PairgramError
+from pairgram.graph import TextGraph
+from pairgram.models.sgns import noise_degree
+from pairgram.sampling.pairs import PairSampler
+from pairgram.text.tokens import Tokens
+from pairgram.text.vocabulary import Vocabulary
+from pairgram.text.word_vectors import read_word_vectors
+from pairgram.training.checkpoint import Checkpoint
+from pairgram.training.sgns import noise_mass
+
+if TYPE_CHECKING:
+    from pairgram.text.encoders import EncoderSpec
+    from pairgram.training.text import TextSettings, TextTask
+    from pairgram.training.text_net import TextNet
+    from pairgram.training.text_state import TextProgress
+
+VALIDATION = 0.05
+ID_DROPOUT = 0.5
+CLIP = 1.0
+
+Chosen = Mapping[str, Any]
+Table = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What a fit leaves.
+
+    Attributes
+    ----------
+    center, context
+        Vectors of all nodes, both (n, dim).
+    weights
+        The encoder's weights by name, and those of the map to contexts where there is one.
+    stats
+        Counts, scores and seconds.
+    """
+
+    center: Table
+    context: Table
+    weights: dict[str, NDArray[Any]]
+    stats: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is learned from: parameters, presets filled in, and a graph with its words."""
+
+    chosen: Chosen
+    graph: TextGraph
+    vocabulary: Vocabulary
+    tokens: Tokens
+
+
+def learn(
+    job: Job,
+    identity: Mapping[str, Any],
+    checkpoint: str | Path | None,
+    callback: "Callable[[TextProgress, int], None] | None",
+) -> Learned:
+    """Train an encoder and context vectors.
+
+    Parameters
+    ----------
+    job
+        What to learn from.
+    identity
+        What must agree for a checkpoint to be resumed.
+    checkpoint, callback
+        As in `TGE.fit`.
+    """
+    threads = job.chosen["threads"]
+    with torch_threads(threads), LocalEngine(threads) as engine:
+        net, spec, spelling = _start(job)
+        task = _task(job, spelling, engine)
+        progress = _train(net, task, job.chosen, identity, checkpoint, callback)
+        center, context = _vectors(net, task, job.chosen)
+    return Learned(center, context, _kept(net), _stats(progress, job, spec))
+
+
+def encoder_spec(chosen: Chosen, word_dim: int) -> "EncoderSpec":
+    """Return what the encoder is built from."""
+    from pairgram.text.encoders import EncoderSpec
+
+    return EncoderSpec(
+        chosen["encoder"], int(chosen["dim"]), word_dim,
+        chosen["without_char"], chosen["without_word"],
+    )  # fmt: skip
+
+
+def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
+    """Untrained module, what its encoder is built from, and the spelling of all words."""
+    torch = import_torch()
+    from pairgram.text.encoders import make_encoder
+    from pairgram.training.text_net import TextNet
+
+    chosen, start = job.chosen, None
+    if chosen["word_vectors"] is not None and not chosen["without_word"]:
+        start = read_word_vectors(chosen["word_vectors"], job.vocabulary)
+    spec = encoder_spec(chosen, int(chosen["dim"] if start is None else start[0].shape[1]))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(chosen["seed"])
+        encoder = make_encoder(spec, job.vocabulary)
+        net = TextNet(encoder, job.graph.n_nodes, chosen["contexts"], chosen["id_vectors"])
+    if start is not None:
+        encoder.start_from(*start)
+    return net, spec, encoder.spell((*job.vocabulary.words, *job.tokens.unknown))
+
+
+def _task(job: Job, spelling: Any, engine: LocalEngine) -> "TextTask":
+    from pairgram.training.text import TextTask
+    from pairgram.training.text_batches import KnownLinks, Noise, PairGroups
+    from pairgram.training.text_validation import hold_back
+
+    chosen, graph = job.chosen, job.graph
+    smaller, trials = hold_back(graph, VALIDATION if chosen["patience"] else 0.0, chosen["seed"])
+
+    def sample(which: TextGraph) -> PairGroups:
+        sampler = PairSampler(
+            which, chosen["order"], chosen["times"], chosen["seed"], directed=chosen["directed"]
+        )
+        return PairGroups(sampler, graph.n_nodes, engine)
+
+    ahead = sample(smaller)
+    two_ways = chosen["directed"] and chosen["contexts"] != "table"
+    return TextTask(
+        job.tokens.ids,
+        spelling,
+        ahead,
+        sample(_turned(smaller)) if two_ways else ahead,
+        Noise(noise_mass(noise_degree(smaller, chosen["directed"]))),
+        KnownLinks(smaller.adjacency()) if chosen["mask_known"] else None,
+        trials,
+    )
+
+
+def _settings(chosen: Chosen) -> "TextSettings":
+    from pairgram.training.text import TextSettings
+
+    names = (
+        "negatives", "shared_negatives", "epochs", "patience", "batch_size", "optimizer",
+        "learning_rate", "l2", "offset", "word_dropout", "seed",
+    )  # fmt: skip
+    return TextSettings(**{name: chosen[name] for name in names}, clip=CLIP, id_dropout=ID_DROPOUT)
+
+
+def _train(
+    net: "TextNet",
+    task: "TextTask",
+    chosen: Chosen,
+    identity: Mapping[str, Any],
+    checkpoint: str | Path | None,
+    callback: "Callable[[TextProgress, int], None] | None",
+) -> "TextProgress":
+    from pairgram.text.encoders import resolve_device
+    from pairgram.training.text import train
+    from pairgram.training.text_state import TextProgress
+
+    settings, device = _settings(chosen), resolve_device(chosen["device"])
+    if checkpoint is None:
+        return train(net, task, settings, device, None, callback)
+    keeper = Checkpoint(Path(checkpoint), dict(identity), kind=TextProgress)
+    done = train(net, task, settings, device, keeper.read(), keeper.after_turn(callback))
+    keeper.write(done)
+    return done
+
+
+def _vectors(net: "TextNet", task: "TextTask", chosen: Chosen) -> tuple[Table, Table]:
+    from pairgram.text.encoders import Rows, resolve_device
+    from pairgram.training.text import node_vectors
+
+    device = resolve_device(chosen["device"])
+    nodes, spelling = np.arange(len(task.words)), Rows.of(task.spelling, device)
+    center, context = node_vectors(net, task.words, nodes, spelling, device)
+    if not np.isfinite(center).all() or not np.isfinite(context).all():
+        raise PairgramError(
+            "TGE did not converge: its vectors are no longer numbers. The learning rate was "
+            f"{chosen['learning_rate']}; use a smaller one."
+        )
+    return center, context
+
+
+def _kept(net: "TextNet") -> dict[str, NDArray[Any]]:
+    """Weights that read a new text; tables of known nodes are not among them."""
+    from pairgram.text.encoders.reader import ENCODER, HEAD
+    from pairgram.training.text import weights_of
+
+    return {k: a for k, a in weights_of(net).items() if k.startswith((ENCODER, HEAD))}
+
+
+def _turned(graph: TextGraph) -> TextGraph:
+    """All arcs the other way round."""
+    return TextGraph.from_edges(graph.target, graph.source, names=graph.names, directed=True)
+
+
+def _stats(progress: "TextProgress", job: Job, spec: "EncoderSpec") -> dict[str, Any]:
+    return {
+        "pairs": progress.pairs,
+        "updates": progress.updates,
+        "passes": progress.passes,
+        "epochs": progress.epoch,
+        "best_epoch": progress.best_epoch,
+        "scores": progress.scores,
+        "loss": [progress.loss],
+        "seconds": progress.seconds,
+        "words": job.vocabulary.n_distinct,
+        "characters": len(job.vocabulary.characters),
+        "empty_texts": job.tokens.empty,
+        "cut_texts": job.tokens.cut,
+        "word_dim": spec.word_dim,
+    }
+
+
+def import_torch() -> Any:
+    """Return torch, or say which extra brings it."""
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtraError("TGE", "text") from None
+    return torch
+
+
+@contextmanager
+def torch_threads(threads: int | None) -> Iterator[None]:
+    """Let torch use so many threads for a while; None leaves it as it is."""
+    torch = import_torch()
+    before = torch.get_num_threads()
+    try:
+        if threads is not None:
+            torch.set_num_threads(threads)
+        yield
+    finally:
+        torch.set_num_threads(before)
