@@ -15,6 +15,7 @@ from pairgram.text.tokens import tokenize  # noqa: E402
 from pairgram.text.vocabulary import Vocabulary  # noqa: E402
 from pairgram.training import text as trainer  # noqa: E402
 from pairgram.training.text_batches import CentrePlan, KnownLinks, Noise, PairGroups  # noqa: E402
+from pairgram.training.text_feed import TextSettings, TextTask  # noqa: E402
 from pairgram.training.text_net import Contrast, TextNet, contrast_loss  # noqa: E402
 from pairgram.training.text_optimizer import TextOptimizer  # noqa: E402
 from pairgram.training.text_validation import hold_back  # noqa: E402
@@ -212,7 +213,7 @@ def task_of(graph, encoder, vocabulary, tokens, **more):
     groups = groups_of(graph, **more)
     spelling = encoder.spell((*vocabulary.words, *tokens.unknown))
     noise = Noise(graph.degree.astype(float))
-    return trainer.TextTask(tokens.ids, spelling, groups, groups, noise)
+    return TextTask(tokens.ids, spelling, groups, groups, noise)
 
 
 def net_and_task(graph, contexts="table", **more):
@@ -236,7 +237,7 @@ def test_encoder_passes_do_not_grow_with_times(monkeypatch):
             "forward",
             lambda b, f=forward, c=count: c.append(len(b.words.lengths)) or f(b),
         )
-        done = trainer.train(net, task, trainer.TextSettings(epochs=3, batch_size=5))
+        done = trainer.train(net, task, TextSettings(epochs=3, batch_size=5))
         assert done.passes == sum(count) == 3 * 16
         encoded.append(done.passes)
         pairs.append(done.pairs)
@@ -248,7 +249,7 @@ def test_encoder_passes_do_not_grow_with_times(monkeypatch):
 @pytest.mark.parametrize("contexts", ["table", "text", "both"])
 @pytest.mark.parametrize("shared", [0, 64])
 def test_pairs_of_a_hub_in_slices_train_alike(contexts, shared, monkeypatch):
-    settings = trainer.TextSettings(epochs=2, batch_size=6, shared_negatives=shared)
+    settings = TextSettings(epochs=2, batch_size=6, shared_negatives=shared)
     results = []
     for size in (1 << 18, 7):
         monkeypatch.setattr(trainer, "PAIR_SLICE", size)
@@ -268,8 +269,19 @@ def test_the_loss_falls_and_rates_are_told():
         seen.append((progress.turn, turns, progress.updates, progress.texts))
 
     net, task = net_and_task(world())
-    settings = trainer.TextSettings(epochs=30, batch_size=16, learning_rate=0.05)
+    settings = TextSettings(epochs=30, batch_size=16, learning_rate=0.05)
     trainer.train(net, task, settings, after_turn=after_turn)
     assert losses[-1] < 0.8 * losses[0]
     assert [turn for turn, *_ in seen] == list(range(1, 31))
     assert all(b[2] > a[2] and b[3] > a[3] for a, b in pairwise(seen))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_links_between_two_sets_are_those_found_one_by_one(seed):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(2, 9))
+    ends = random.integers(0, n, (2, 10))
+    graph = pg.TextGraph.from_edges(*ends, names=[str(i) for i in range(n)])
+    known = KnownLinks(graph.adjacency())
+    u, v = random.integers(0, n, 5), random.integers(0, n, 12)
+    assert np.array_equal(known.between(u, v), known.among(u[:, None], v))

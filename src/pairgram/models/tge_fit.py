@@ -1,5 +1,6 @@
 """How TGE learns: from its parameters and a graph to an encoder and vectors."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from pairgram.training.sgns import noise_mass
 
 if TYPE_CHECKING:
     from pairgram.text.encoders import EncoderSpec
-    from pairgram.training.text import TextSettings, TextTask
+    from pairgram.training.text_feed import TextSettings, TextTask
     from pairgram.training.text_net import TextNet
     from pairgram.training.text_state import TextProgress
 
@@ -84,8 +85,11 @@ def learn(
     threads = job.chosen["threads"]
     with torch_threads(threads), LocalEngine(threads) as engine:
         net, spec, spelling = _start(job)
+        began = time.perf_counter()
         task = _task(job, spelling, engine)
+        sampled = time.perf_counter() - began
         progress = _train(net, task, job.chosen, identity, checkpoint, callback)
+        progress.seconds["sample"] = sampled
         center, context = _vectors(net, task, job.chosen)
     return Learned(center, context, _kept(net), _stats(progress, job, spec))
 
@@ -120,8 +124,8 @@ def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
 
 
 def _task(job: Job, spelling: Any, engine: LocalEngine) -> "TextTask":
-    from pairgram.training.text import TextTask
     from pairgram.training.text_batches import KnownLinks, Noise, PairGroups
+    from pairgram.training.text_feed import TextTask
     from pairgram.training.text_validation import hold_back
 
     chosen, graph = job.chosen, job.graph
@@ -147,7 +151,7 @@ def _task(job: Job, spelling: Any, engine: LocalEngine) -> "TextTask":
 
 
 def _settings(chosen: Chosen) -> "TextSettings":
-    from pairgram.training.text import TextSettings
+    from pairgram.training.text_feed import TextSettings
 
     names = (
         "negatives", "shared_negatives", "epochs", "patience", "batch_size", "optimizer",

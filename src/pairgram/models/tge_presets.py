@@ -5,7 +5,7 @@ from typing import Any
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "encoder": "bilstm", "contexts": "table", "id_vectors": False, "cleaning": "paper",
-        "word_dropout": 0.1, "mask_known": False, "offset": False, "l2": 1e-4,
+        "word_dropout": 0.1, "mask_known": False, "offset": True, "l2": 1e-2,
         "optimizer": "adagrad", "learning_rate": 0.1, "epochs": 50, "patience": 5, "rule": "dot",
     },
     "best": {

@@ -154,10 +154,10 @@ class Noise:
 
 
 class KnownLinks:
-    """Looks up whether pairs of nodes are links."""
+    """Looks up whether pairs of nodes are links; a node counts as linked to itself."""
 
     def __init__(self, graph: Adjacency) -> None:
-        self._n = len(graph.indptr) - 1
+        self._graph, self._n = graph, len(graph.indptr) - 1
         rows = np.repeat(np.arange(self._n), np.diff(graph.indptr))
         self._keys = rows * self._n + graph.indices
 
@@ -166,4 +166,23 @@ class KnownLinks:
         key = u * self._n + v
         place = np.minimum(np.searchsorted(self._keys, key), len(self._keys) - 1)
         found: NDArray[np.bool_] = (self._keys[place] == key) | (u == v)
+        return found
+
+    def between(self, u: NDArray[np.int64], v: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return `among` for all of `u`, shape (b,), with all of `v`, shape (m,): (b, m).
+
+        Looks up the neighbours of `u` in `v`, which are far fewer than b·m pairs.
+        """
+        begin, degree = self._graph.indptr[u], self._graph.indptr[u + 1] - self._graph.indptr[u]
+        row = np.repeat(np.arange(len(u)), degree)
+        at = np.arange(len(row)) - np.repeat(np.cumsum(degree) - degree, degree) + begin[row]
+        row = np.concatenate((row, np.arange(len(u))))
+        near = np.concatenate((self._graph.indices[at], u))
+        order = np.argsort(v, kind="stable")
+        first = np.searchsorted(v, near, "left", order)
+        times = np.searchsorted(v, near, "right", order) - first
+        found = np.zeros((len(u), len(v)), bool)
+        hit = np.repeat(np.arange(len(near)), times)
+        again = np.arange(len(hit)) - np.repeat(np.cumsum(times) - times, times)
+        found[row[hit], order[first[hit] + again]] = True
         return found

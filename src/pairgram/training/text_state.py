@@ -31,7 +31,7 @@ class TextProgress:
     scores
         Validation score after each epoch; empty without validation.
     seconds
-        Time in sampling and in training.
+        Time in sampling the pairs and in training.
     best
         Weights after the best epoch, where there is validation.
     current
@@ -65,6 +65,13 @@ class TextProgress:
     def has_stalled(self, patience: int) -> bool:
         """Whether the last `patience` epochs brought no better score."""
         return bool(self.scores) and len(self.scores) - self.best_epoch >= patience
+
+    def count(self, pairs: int, texts: int) -> None:
+        """Count a turn."""
+        self.turn += 1
+        self.pairs += pairs if self.epoch == 0 else 0
+        self.updates += pairs
+        self.passes += texts
 
     def counts(self) -> dict[str, Any]:
         """Numbers that a checkpoint keeps."""
