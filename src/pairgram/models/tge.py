@@ -86,7 +86,7 @@ class TGE(ReadingModel):
     learning_rate
         First rate.
     batch_size
-        Centres of a batch.
+        Centres of a batch; None for a fiftieth of all, 16 to 512.
     epochs
         Most passes over the centres.
     patience
@@ -161,7 +161,7 @@ class TGE(ReadingModel):
         "l2": params.Optional(params.Float(0.0)),
         "optimizer": params.Optional(params.Choice("adagrad", "adam")),
         "learning_rate": params.Optional(params.Float(0.0, open_low=True)),
-        "batch_size": params.Int(1),
+        "batch_size": params.Optional(params.Int(1)),
         "epochs": params.Optional(params.Int(1)),
         "patience": params.Optional(params.Int(0)),
         "rule": params.Optional(params.Choice(*RULES)),
@@ -198,7 +198,7 @@ class TGE(ReadingModel):
         l2: float | None = None,
         optimizer: str | None = None,
         learning_rate: float | None = None,
-        batch_size: int = 256,
+        batch_size: int | None = None,
         epochs: int | None = None,
         patience: int | None = None,
         rule: str | None = None,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 VALIDATION = 0.05
 ID_DROPOUT = 0.5
 CLIP = 1.0
+BATCHES, SMALLEST_BATCH, LARGEST_BATCH = 50, 16, 512
 
 Chosen = Mapping[str, Any]
 Table = NDArray[np.float32]
@@ -150,14 +151,24 @@ def _task(job: Job, spelling: Any, engine: LocalEngine) -> "TextTask":
     )
 
 
-def _settings(chosen: Chosen) -> "TextSettings":
+def _settings(chosen: Chosen, task: "TextTask") -> "TextSettings":
     from pairgram.training.text_feed import TextSettings
 
     names = (
-        "negatives", "shared_negatives", "epochs", "patience", "batch_size", "optimizer",
-        "learning_rate", "l2", "offset", "word_dropout", "seed",
+        "negatives", "shared_negatives", "epochs", "patience", "optimizer", "learning_rate", "l2",
+        "offset", "word_dropout", "seed",
     )  # fmt: skip
-    return TextSettings(**{name: chosen[name] for name in names}, clip=CLIP, id_dropout=ID_DROPOUT)
+    batch = chosen["batch_size"] or _batch_size(int(np.count_nonzero(task.groups.pairs)))
+    return TextSettings(
+        **{name: chosen[name] for name in names},
+        batch_size=batch,
+        clip=CLIP,
+        id_dropout=ID_DROPOUT,
+    )
+
+
+def _batch_size(centres: int) -> int:
+    return min(max(centres // BATCHES, SMALLEST_BATCH), LARGEST_BATCH)
 
 
 def _train(
@@ -172,7 +183,7 @@ def _train(
     from pairgram.training.text import train
     from pairgram.training.text_state import TextProgress
 
-    settings, device = _settings(chosen), resolve_device(chosen["device"])
+    settings, device = _settings(chosen, task), resolve_device(chosen["device"])
     if checkpoint is None:
         return train(net, task, settings, device, None, callback)
     keeper = Checkpoint(Path(checkpoint), dict(identity), kind=TextProgress)
