@@ -66,7 +66,7 @@ def train(
         while state.turn < feed.turns and not state.has_stalled(settings.patience):
             step = next(steps)
             loss = _descend(net, step, settings, total / feed.batches)
-            optimizer.step(_rate(settings, state.turn / feed.turns), settings.l2 / total)
+            optimizer.step(_rate(settings, feed, state.turn), settings.l2 / total)
             last = (state.turn + 1) % feed.batches == 0
             if last or state.turn % LOSS_EVERY == 0:
                 state.loss = float(loss) / max(step.n_pairs, 1)
@@ -130,9 +130,15 @@ def _slices(batch: Contrast) -> Iterator[Contrast]:
         yield batch.pairs(begin, begin + PAIR_SLICE)
 
 
-def _rate(settings: TextSettings, done: float) -> float:
-    """Share of the learning rate after a share of all turns."""
-    return 1.0 if settings.optimizer == "adagrad" else 1.0 - (1.0 - LAST_RATE) * done
+def _rate(settings: TextSettings, feed: Feed, turn: int) -> float:
+    """Share of the learning rate at a turn: it rises in the first epoch, then Adam's falls.
+
+    AdaGrad's first steps are as long as the rate in every weight, whatever the gradient; taken at
+    the full rate they drive the recurrent layers and the tanh into saturation.
+    """
+    risen = min(1.0, (turn + 1) / feed.batches)
+    fallen = 1.0 if settings.optimizer == "adagrad" else 1.0 - (1.0 - LAST_RATE) * turn / feed.turns
+    return risen * fallen
 
 
 def _end_epoch(
