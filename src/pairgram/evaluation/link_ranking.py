@@ -8,7 +8,7 @@ import numpy as np
 from pairgram.evaluation.protocols import PROTOCOLS
 from pairgram.evaluation.ranking import Queries, link_queries, rank
 from pairgram.evaluation.scorer import LinkModel, Positions, Scores, words_of
-from pairgram.evaluation.text_floors import EQUAL, TextFloors, fit_weight, query_texts
+from pairgram.evaluation.text_floors import TextFloors, fit_weight, query_texts
 from pairgram.graph import TextGraph
 from pairgram.metrics import ranking
 from pairgram.search.vote import link_matrix
@@ -48,7 +48,7 @@ def _floors(model: LinkModel, split: Split, queries: Queries) -> dict[str, Metri
     if split.train.texts is None:
         return found
     words = cache(words_of(model))  # two indexes of two graphs read the same texts
-    weight = fit_weight(split, words) if split.kind == "edges" else EQUAL
+    weight = fit_weight(split, words)
     floors = TextFloors(split.train, query_texts(split, queries), words, weight, queries.node)
     found |= _measure(floors, queries)
     found["vote+bm25"]["weight"] = floors.weight

@@ -151,7 +151,7 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
 
 def _check_kind(split: Split, protocol: str) -> None:
     wanted = "nodes" if protocol in NODE_PROTOCOLS else "links"
-    got = "nodes" if split.kind == "nodes" else "links"
+    got = "nodes" if split.of_nodes else "links"
     if wanted != got:
         raise InputError(f"Protocol '{protocol}' needs a split of {wanted}. Got a split of {got}.")
 

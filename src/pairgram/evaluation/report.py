@@ -107,7 +107,7 @@ def evaluate(
         No centre can be scored, or the model cannot place the texts of new nodes.
     """
     if protocol is None:
-        protocol = ZERO_SHOT if split.kind == "nodes" else "seen"
+        protocol = ZERO_SHOT if split.of_nodes else "seen"
     given = {"protocol": protocol, "seed": seed, "rank": rank, "strict_texts": strict_texts}
     check("evaluate", _CONSTRAINTS, given)
     audit(split)
