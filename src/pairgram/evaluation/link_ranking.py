@@ -11,6 +11,7 @@ from pairgram.evaluation.scorer import LinkModel, Positions, Scores, words_of
 from pairgram.evaluation.text_floors import TextFloors, fit_weight, query_texts
 from pairgram.graph import TextGraph
 from pairgram.metrics import ranking
+from pairgram.search.lexical import Words
 from pairgram.search.vote import link_matrix
 from pairgram.split import Split
 
@@ -40,14 +41,22 @@ def rank_links(
     def blocks(rows: slice) -> Mapping[str, Scores]:
         return {rule: _block(model, queries, rows, rule) for rule in rules}
 
-    return _measure(blocks, queries), _floors(model, split, queries), queries
+    return _measure(blocks, queries), _floors(words_of(model), split, queries), queries
 
 
-def _floors(model: LinkModel, split: Split, queries: Queries) -> dict[str, Metrics]:
+def rank_floors(
+    split: Split, protocol: str, limit: int, seed: int, words: Words
+) -> tuple[dict[str, Metrics], Queries]:
+    """Ranking metrics of the floors alone, and the queries behind them."""
+    queries = link_queries(split, PROTOCOLS[protocol](split).ends, limit, seed)
+    return _floors(words, split, queries), queries
+
+
+def _floors(words: Words, split: Split, queries: Queries) -> dict[str, Metrics]:
     found = _measure(_StructureFloors(split.train, queries.node), queries)
     if split.train.texts is None:
         return found
-    words = cache(words_of(model))  # two indexes of two graphs read the same texts
+    words = cache(words)  # two indexes of two graphs read the same texts
     weight = fit_weight(split, words)
     floors = TextFloors(split.train, query_texts(split, queries), words, weight, queries.node)
     found |= _measure(floors, queries)

@@ -8,14 +8,15 @@ from dataclasses import asdict, dataclass
 
 from pairgram.errors import InputError
 from pairgram.evaluation.auc import PairResult, auc_lr, by_rule, compare
-from pairgram.evaluation.audit import audit_model, audit_texts
+from pairgram.evaluation.audit import audit, audit_model, audit_texts
 from pairgram.evaluation.duplicates import find_repeats
 from pairgram.evaluation.floors import FLOORS
-from pairgram.evaluation.link_ranking import rank_links
+from pairgram.evaluation.link_ranking import rank_floors, rank_links
 from pairgram.evaluation.protocols import Trials, draw_trials
 from pairgram.evaluation.scorer import LinkModel, method_name, reads_text, words_of
 from pairgram.evaluation.text_floors import texts_of
 from pairgram.evaluation.zero_shot import ZeroShot
+from pairgram.search.lexical import Words, plain_words
 from pairgram.split import Split
 
 _LOG = logging.getLogger(__name__)
@@ -98,6 +99,29 @@ def measure_new(
     counts = draws.counts | repeats.counts
     rule = next(iter(ties))
     return Findings(draws.main, rule, found.metrics, found.notes, ties, floors, counts)
+
+
+def measure_floors(
+    split: Split, protocol: str, seed: int, limit: int = 0, words: Words = plain_words
+) -> Findings:
+    """The floors alone, under the draws that a model with the same seed would get."""
+    audit(split)
+    if not split.of_nodes:
+        trials = draw_trials(split, protocol, seed)
+        _check_centers(trials)
+        floors = {name: asdict(result) for name, result in _score_floors(split, trials).items()}
+        counts = {}
+        if limit:
+            ranked, queries = rank_floors(split, protocol, limit, seed, words)
+            for name, metrics in ranked.items():
+                floors.setdefault(name, {}).update(metrics)
+            counts = {"queries": len(queries), "ranked_links": len(queries.row)}
+        return Findings(trials, "", {}, {}, {}, floors, counts)
+    repeats = find_repeats(split)
+    draws = ZeroShot(split, repeats.any, seed)
+    _check_centers(draws.main)
+    floors = draws.floor_figures(words)
+    return Findings(draws.main, "", {}, {}, {}, floors, draws.counts | repeats.counts)
 
 
 def _fit(model: LinkModel, split: Split, seconds: dict[str, float]) -> None:

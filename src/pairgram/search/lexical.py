@@ -1,5 +1,6 @@
 """Texts as weighted bags of words: BM25 and TF-IDF, scored in blocks."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
@@ -65,6 +66,8 @@ class LexicalIndex:
         ids, vocabulary = _number([words(text) for text in texts])
         if not vocabulary:
             return cls(csc_array((len(ids), 1), dtype=np.float32), {}, words)
+        # It speaks of every index on a logger of its own.
+        logging.getLogger("bm25s").setLevel(logging.WARNING)
         index = bm25s.BM25(k1=k1, b=b, method="lucene")
         index.index((ids, vocabulary), create_empty_token=False, show_progress=False)
         parts = tuple(index.scores[name] for name in ("data", "indices", "indptr"))
