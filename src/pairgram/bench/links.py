@@ -9,7 +9,7 @@ from pairgram.bench.jobs import Job
 from pairgram.bench.measure import Clock, cut, describe, peak_memory, surroundings
 from pairgram.bench.spec import FLOORS
 from pairgram.evaluation import Card, evaluate
-from pairgram.evaluation.measure import Findings, measure_floors
+from pairgram.evaluation.measure import Findings, Options, measure_floors
 from pairgram.models import Model
 from pairgram.split import Split
 
@@ -60,7 +60,7 @@ def _fitted(job: Job, split: Split, clock: Clock, memory: dict[str, int | None])
 def _score(model: Model | None, split: Split, protocol: str, job: Job) -> dict[str, Any]:
     rank = 0 if split.of_nodes else job.rank
     if model is None:
-        return _floor_figures(measure_floors(split, protocol, job.seed, rank))
+        return _floor_figures(measure_floors(split, protocol, Options(job.seed, rank)))
     return _figures(evaluate(model, split, protocol, job.seed, rank=rank).card)
 
 
@@ -98,6 +98,7 @@ def _figures(card: Card) -> dict[str, Any]:
         "metrics": card.metrics,
         "notes": card.notes,
         "floors": card.floors,
+        "buckets": card.buckets,
         "counts": card.counts,
     }
 

@@ -60,7 +60,11 @@ def _figures(table: Table, lines: list[Line], protocol: str) -> list[str]:
         "dataset", "method", ">published AUC_LR", ">published AUC_pair", ">AUC_LR",
         *(f">AUC_pair {rule}" for rule in RULES), "own rule", ">degree floor", ">seeds",
     ]  # fmt: skip
-    shown = [line for line in lines if (line.cards or line.row.published) and line.method != FLOORS]
+    shown = [
+        line
+        for line in lines
+        if (line.cards or line.method in line.row.published) and line.method != FLOORS
+    ]
     return [
         f"## Protocol `{protocol}`",
         "",

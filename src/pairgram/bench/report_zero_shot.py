@@ -52,7 +52,7 @@ def _row_section(row: Row, lines: list[Line]) -> list[str]:
     ]  # fmt: skip
     shown = [line for line in lines if line.method != FLOORS]
     floors = next((line for line in lines if line.method == FLOORS), None)
-    rows = [_figures(line) for line in shown if line.cards or line.row.published]
+    rows = [_figures(line) for line in shown if line.cards or line.method in line.row.published]
     if floors is not None and floors.cards:
         rows += [_floor(floors, name) for name in floors.floor_names(PROTOCOL)]
     about = _about(row, lines)
