@@ -10,23 +10,25 @@ from typer.testing import CliRunner
 
 from pairgram import params
 from pairgram.bench import tune
+from pairgram.bench.build import build
 from pairgram.bench.counting import count_pairs, count_window_pairs, pairs_of_walks
 from pairgram.bench.figures import lines_of, missing_cells, spread
 from pairgram.bench.goals import verdicts
 from pairgram.bench.graphs import absent, planted_graph
 from pairgram.bench.jobs import Job, JobError, execute
-from pairgram.bench.links import build
 from pairgram.bench.measure import cut, peak_memory
 from pairgram.bench.report import write_pages
 from pairgram.bench.report_ratios import ratio_by_formula
-from pairgram.bench.run import Cell, Selection, is_finished, job_of, run_cells
-from pairgram.bench.spec import load_table, read_table, table_names
+from pairgram.bench.run import Cell, SavedModels, Selection, is_finished, job_of, run_cells
+from pairgram.bench.spec import FLOORS, Method, load_table, read_table, table_names
 from pairgram.bench.store import Store, read_record, write_record
 from pairgram.cli.main import app
 from pairgram.errors import FileFormatError, InputError
+from pairgram.evaluation import evaluate
 from pairgram.graph import TextGraph
 from pairgram.models import METHODS
 from pairgram.sampling import iter_walks, sample_pairs, window_pairs
+from pairgram.split import split_nodes
 
 TABLES = [load_table(name, quick) for name in table_names() for quick in (False, True)]
 JOB = Job(
@@ -68,26 +70,29 @@ def card(table, row, method, seed, **figures):
 
 def fill(table, store, row, **by_method):
     for method, figures in by_method.items():
-        for seed in table.seeds:
+        for seed in table.rows[row].seeds:
             path = store.card(table.name, row, method, seed)
             write_record(path, card(table, row, method, seed, **figures))
 
 
 @pytest.mark.quick
 def test_every_method_has_a_bench_entry():
-    assert set(METHODS) <= {method for table in TABLES for method in table.methods}
+    listed = {method.model for table in TABLES for method in table.methods.values()}
+    assert set(METHODS) <= listed
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.name}-{len(table.rows)}")
 def test_the_methods_of_a_spec_take_its_parameters(table):
     for row in table.rows.values():
-        for method in table.methods:
+        for method, entry in table.methods.items():
+            if entry.absent or entry.model == FLOORS or entry.table:
+                continue
             trials = row.tuning.trials[method] if row.tuning else [{}]
             for trial in trials:
-                model = build(method, {**row.parameters[method], **trial}, seed=0)
+                model = build(entry.model, {**row.parameters[method], **trial}, seed=0)
                 params.check(method, model.constraints, model.get_params())
-                assert row.missing or 0 < row.keep <= 1
+                assert row.missing or row.before or 0 < (row.keep or row.hold_out) <= 1
 
 
 @pytest.mark.quick
@@ -117,7 +122,7 @@ def test_the_stand_in_shows_the_figures_of_the_licensed_row():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("kind: odd", "kind must be one of links, ratios. Got 'odd'"),
+        ("kind: odd", "kind must be one of links, zero_shot, ratios, counts. Got 'odd'"),
         ("colour: red", "the table has unknown entries: colour"),
         ("rows: {a: {}}", "row a lacks keep"),
         ("rows: {a: {keep: 0.5, stands_in_for: b}}", "row a stands in for 'b', which is no row"),
@@ -213,7 +218,9 @@ def test_pages_come_from_cards_and_name_what_is_missing(store):
     page = write_pages([table], store)[0].read_text()
     row = "| cora@50 | PS | 0.9272 | 0.9394 | 0.8800 ± 0.0447 | 0.9000 ± 0.0000 | – | 0.9500"
     assert row in page
-    assert "| cora@50 | RW (node2vec) | 2,500 | 25.0 | 25,000 | 0.25 | 0.75 | 1.00 | 200 |" in page
+    assert (
+        "| cora@50 | RW (node2vec) | 2,500 | 25.0 | 25,000 | – | 0.25 | 0.75 | 1.00 | 200 |" in page
+    )
     assert "- cora@50 (deepwalk seeds 1): failed: no memory" in page
     assert "- cora@50 (deepwalk seeds 0, 2, 3, 4): not run yet" in page
     assert "- cora@50, PS: the seeds have 2 different settings" in page
@@ -352,7 +359,7 @@ def test_broken_records_are_named(tmp_path):
 
 def test_cells_run_once_and_fill_the_pages(store):
     tables = [load_table("ratios", quick=True), load_table("rw_vs_ps", quick=True)]
-    tables[1] = replace(tables[1], methods={"ps": "PS"}, goals=None)
+    tables[1] = replace(tables[1], methods={"ps": Method("PS", "ps")}, goals=None)
     chosen = Selection(seeds={0})
     outcome = run_cells(tables, store, chosen)
     assert (len(outcome.done), outcome.failed) == (3, {})
@@ -408,3 +415,52 @@ def test_tuning_by_command(tmp_path):
     assert len(record["trials"]) == record["planned"] == 2
     assert record["best"] == max(trial["score"] for trial in record["trials"]) > 0.7
     assert record["seconds"] < record["limit_seconds"]
+
+
+def test_a_model_fitted_elsewhere_is_scored_and_its_parameters_are_checked(store, tmp_path):
+    table = load_table("zero_shot", quick=True)
+    row = table.rows["planted@10"]
+    split = split_nodes(planted_graph(), row.hold_out, seed=0)
+    model = build("tge", dict(row.parameters["tge_best"]), seed=0).fit(split.train)
+    model.stats_["device"] = "some card"
+    models = SavedModels(tmp_path / "models", only=True)
+    folder = models.root / "zero_shot" / "planted@10" / "tge_best-seed0"
+    model.save(folder)
+    outcome = run_cells([table], store, models=models)
+    assert outcome.done == ["zero_shot planted@10 tge_best seed 0"]
+    assert "no saved model" in outcome.not_run["zero_shot planted@10 floors seed 0"]
+    found = read_record(store.card("zero_shot", "planted@10", "tge_best", 0))
+    assert found["fit"]["device"] == "some card"
+    assert (found["fit"]["here"], found["fit"]["passes"]) == (False, model.stats_["passes"])
+    assert found["pairs"] == model.stats_["pairs"]
+    block = found["protocols"]["zero-shot"]
+    here = evaluate(model, split, seed=0)
+    assert block["metrics"] == here.card.metrics
+    assert block["floors"] == here.card.floors
+    page = write_pages([table], store, quick=True)[0].read_text()
+    assert f"| {here['mrr']:.4f} |" in page
+    assert "some card" in page
+
+    model.set_params(epochs=4).save(folder)
+    again = run_cells([table], store, models=models, force=True)
+    (reason,) = again.failed.values()
+    assert "fitted with other parameters than the spec's: epochs 4 (spec 3)" in reason
+    model.set_params(epochs=3, seed=1).fit(split_nodes(planted_graph(), 0.1, seed=1).train)
+    model.set_params(seed=0).save(folder)
+    again = run_cells([table], store, models=models, force=True)
+    (reason,) = again.failed.values()
+    assert "TGE was fitted on another graph than the split's training side" in reason
+
+
+def test_floors_are_a_method_of_their_own(store):
+    tables = [load_table(name, quick=True) for name in ("zero_shot", "link_prediction")]
+    outcome = run_cells(tables, store, Selection(methods={"floors"}))
+    assert (len(outcome.done), outcome.failed) == (2, {})
+    found = read_record(store.card("zero_shot", "planted@10", "floors", 0))
+    floors = found["protocols"]["zero-shot"]["floors"]
+    assert {"degree", "tfidf", "bm25", "vote", "vote+bm25"} <= set(floors)
+    pages = {path.stem: path.read_text() for path in write_pages(tables, store, quick=True)}
+    assert f"| {floors['bm25']['mrr']:.4f} |" in pages["zero_shot"]
+    links = read_record(store.card("link_prediction", "planted@50", "floors", 0))
+    seen = links["protocols"]["seen"]["floors"]
+    assert f"| {seen['bm25']['mrr']:.4f} |" in pages["link_prediction"]

@@ -302,9 +302,9 @@ def test_broken_cards_are_named(split, tmp_path):
     for text, word in [
         ("{\n  oops", "line 2: not JSON"),
         ("[1]", "a JSON object was expected"),
-        ("{}", "must be of format 1. Got None"),
-        ('{"format": 2}', "Got 2; read it with"),
-        ('{"format": 1, "extra": 0}', "missing or unknown entries: candidates"),
+        ("{}", "must be of format 2. Got None"),
+        ('{"format": 1}', "Got 1; read it with"),
+        ('{"format": 2, "extra": 0}', "missing or unknown entries: buckets"),
     ]:
         path.write_text(text)
         with pytest.raises(FileFormatError, match=word):

@@ -13,6 +13,7 @@ from pairgram.metrics import (
     auc_pair,
     average_precision,
     join_places,
+    place_block,
     place_links,
     ranking,
     roc_auc,
@@ -117,13 +118,10 @@ QUERY = st.tuples(
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("few", [0, 128])
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(queries=st.lists(QUERY, min_size=1, max_size=5))
-def test_filtered_ranks_give_mrr_and_hits(few, queries):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metrics, "_FEW", few)
-        places = join_places([place(*query) for query in queries])
+def test_filtered_ranks_give_mrr_and_hits(queries):
+    places = join_places([place(*query) for query in queries])
     owner = np.repeat(np.arange(len(queries)), [len(true) for true, *_ in queries])
     ranks = [slow_rank(score, others) for true, others, _ in queries for score in true]
     assert places.rank.tolist() == pytest.approx(ranks)
@@ -168,3 +166,42 @@ def test_places_of_broken_scores_are_refused():
         place_links([1.0], [])
     with pytest.raises(InputError, match="places and query must have one shape"):
         ranking(place_links([1.0], [0]), [0, 1])
+
+
+@pytest.mark.quick
+def test_mrr_and_hits_agree_with_a_full_sort_on_fifty_cases_with_ties():
+    """An implementation of its own: sort the whole list, read the places off, average the ties."""
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        n = int(rng.integers(20, 300))
+        scores = rng.integers(0, max(2, n // 4), size=(3, n)).astype(np.float32)
+        ends, target, barred_ends, barred, ranks = [0], [], [0], [], []
+        for row in scores:
+            chosen = rng.permutation(n)[: int(rng.integers(2, 16))]
+            links, absent = chosen[: len(chosen) // 2], chosen[len(chosen) // 2 :]
+            target += links.tolist()
+            barred += absent.tolist()
+            ends.append(len(target))
+            barred_ends.append(len(barred))
+            for link in links:
+                others = [v for v in range(n) if v == link or v not in chosen]
+                order = sorted(others, key=lambda v, row=row: -row[v])
+                tied = [at + 1 for at, v in enumerate(order) if row[v] == row[link]]
+                ranks.append(sum(tied) / len(tied))
+        places = place_block(scores, (target, ends), (barred, barred_ends))
+        found = ranking(places, np.repeat(np.arange(3), np.diff(ends)))
+        assert found["mrr"] == pytest.approx(np.mean(1 / np.array(ranks)), abs=1e-6)
+        for k in (1, 10, 50):
+            assert found[f"hits@{k}"] == pytest.approx(np.mean(np.array(ranks) <= k), abs=1e-6)
+
+
+@pytest.mark.quick
+def test_recall_agrees_with_scikit_learn_where_nothing_ties():
+    from sklearn.metrics import recall_score
+
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        scores, labels = rng.permutation(50), rng.permutation(np.arange(50) < 9)
+        found = ranking(place_links(scores, np.flatnonzero(labels)), np.zeros(9))
+        top = np.isin(np.arange(50), np.argsort(-scores)[:10])
+        assert found["recall@10"] == pytest.approx(recall_score(labels, top))

@@ -110,10 +110,10 @@ def test_validation_comes_from_the_training_side_alone():
 
 
 @pytest.mark.quick
-def test_validation_of_another_kind_is_refused():
+def test_validation_by_date_needs_the_dates():
     split = split_edges(ring(8))
     other = Split("time", split.train, split.full, split.held_out, 0, 0.5, split.hash)
-    with pytest.raises(InputError, match=r"must be of kind 'edges' or 'nodes'\. Got 'time'"):
+    with pytest.raises(InputError, match="the dates are not kept in the graph"):
         validation_split(other)
 
 

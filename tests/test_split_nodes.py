@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
-from pairgram.split import Split, split_nodes, split_time, validation_split
+from pairgram.split import Split, split_nodes, split_nodes_time, split_time, validation_split
 
 ENDS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=40)
 
@@ -157,7 +157,7 @@ def test_both_directions_go_with_the_earlier_date():
 @pytest.mark.quick
 def test_dates_that_cannot_cut_are_named():
     graph = TextGraph.from_edges([0, 1], [1, 2], date=[1.0, 2.0])
-    with pytest.raises(InputError, match=r"the dates are from 1\.0 to 2\.0"):
+    with pytest.raises(InputError, match=r"dates from 1\.0 to 2\.0: both sides"):
         split_time(graph, before=0)
     with pytest.raises(InputError, match=r"before must be a date .* such as 1\.0"):
         split_time(graph, before="soon")
@@ -165,3 +165,51 @@ def test_dates_that_cannot_cut_are_named():
         split_time(TextGraph.from_edges([0], [1]), before=0)
     with pytest.raises(InputError, match="Got 1 of 2 without"):
         split_time(TextGraph.from_edges([0, 1], [1, 2], date=[1.0, np.nan]), before=2)
+
+
+@pytest.mark.quick
+def test_time_split_validates_on_the_latest_training_links():
+    n = 41
+    graph = TextGraph.from_edges(range(n - 1), range(1, n), date=np.arange(n - 1.0))
+    split = split_time(graph, before=20)
+    validation = validation_split(split, 0.1)
+    assert (validation.kind, validation.held_out.tolist()) == ("time", [[18, 19], [19, 20]])
+    assert validation.full.fingerprint == split.train.fingerprint
+
+
+@pytest.mark.quick
+def test_nodes_by_date_leave_nothing_of_later_nodes_in_training(tmp_path):
+    n = 30
+    texts = [f"text {i}" for i in range(n)]
+    names = [f"n{i}" for i in range(n)]
+    source, target = [*range(n - 1), 0], [*range(1, n), n - 1]
+    graph = TextGraph.from_edges(source, target, names=names, texts=texts)
+    months = np.datetime64("2000-01", "M") + np.arange(n)[::-1]
+    split = split_nodes_time(graph, months, before="2002-02")
+    assert (split.kind, split.of_nodes, split.new.tolist()) == ("nodes_time", True, [0, 1, 2, 3, 4])
+    assert split.share == pytest.approx(25 / 30)
+    assert split.train.names.tolist() == names[5:]
+    assert len(split.held_out) == 6
+    validation = validation_split(split, 0.1)
+    held = split.train.names[validation.new].tolist()
+    assert (validation.kind, held) == ("nodes_time", ["n5", "n6"])
+    split.save(tmp_path / "split.npz")
+    loaded = Split.load(tmp_path / "split.npz", graph)
+    assert (loaded.hash, loaded.kind) == (split.hash, "nodes_time")
+    assert loaded.date.tolist() == split.date.tolist()
+    assert validation_split(loaded, 0.1).hash == validation.hash
+
+
+@pytest.mark.quick
+def test_nodes_by_date_refuse_bad_dates_in_one_line():
+    graph = TextGraph.from_edges([0, 1], [1, 2])
+    for date, before, message in [
+        ([1, 2], 2, r"one entry for every node, shape \(3,\)\. Got \(2,\)"),
+        ([1.0, np.nan, 2.0], 2, "every node needs a date. Got 1 of 3 without"),
+        ([1, 2, 3], "soon", "before must be a date like the graph's"),
+        (["a", "b", "c"], 2, "must hold numbers or dates. Got 'a'"),
+        ([1, 2, 3], 9, "at least one node must be held out"),
+        ([1, 2, 3], 0, "both sides must get a link. Got 0 to train on and 2 to test"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            split_nodes_time(graph, date, before=before)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pairgram.graph import TextGraph
     from pairgram.models import LINE, PS, TGE, DeepWalk, Node2Vec, Suggestion, load
     from pairgram.sampling import Pairs, iter_pairs, sample_pairs
-    from pairgram.split import Split, split_edges, split_nodes, split_time
+    from pairgram.split import Split, split_edges, split_nodes, split_nodes_time, split_time
     from pairgram.vectors import Vectors
 
 # Each name is imported when first used: `import pairgram` itself loads nothing heavy.
@@ -40,6 +40,7 @@ _HOME = {
     "sample_pairs": "sampling",
     "split_edges": "split",
     "split_nodes": "split",
+    "split_nodes_time": "split",
     "split_time": "split",
 }
 
@@ -61,6 +62,7 @@ __all__ = [
     "sample_pairs",
     "split_edges",
     "split_nodes",
+    "split_nodes_time",
     "split_time",
 ]
 

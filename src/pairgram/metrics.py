@@ -11,7 +11,6 @@ from pairgram.errors import InputError
 
 HITS = (1, 10, 50)
 DEPTH = 10  # length of the list that recall and nDCG look at
-_FEW = 128  # links of a query up to which two passes over the scores for each beat one sort
 
 
 def auc_pair(positive: ArrayLike, negative: ArrayLike) -> float:
@@ -134,12 +133,43 @@ def place_links(scores: ArrayLike, true: ArrayLike, barred: ArrayLike = ()) -> P
     [1.0, 2.5]
     """
     row = _row("place_links", "scores", np.asarray(scores))
-    links = row[_row("place_links", "true", np.asarray(true, dtype=np.int64))]
-    above, equal = _outscoring(links, row)
-    absent_above, absent_equal = _outscoring(links, row[np.asarray(barred, dtype=np.int64)])
-    fellows_above, fellows_equal = _outscoring(links, links)
-    first, size = above - absent_above, equal - absent_equal
-    return Places(first - fellows_above, size - fellows_equal, first, size)
+    links = _row("place_links", "true", np.asarray(true, dtype=np.int64))
+    absent = np.asarray(barred, dtype=np.int64)
+    return place_block(row[None], (links, [0, len(links)]), (absent, [0, len(absent)]))
+
+
+def place_block(
+    scores: NDArray[Any], true: tuple[ArrayLike, ArrayLike], barred: tuple[ArrayLike, ArrayLike]
+) -> Places:
+    """Place the true links of a block of queries, row by row.
+
+    Parameters
+    ----------
+    scores
+        Scores of all nodes for every query, shape (b, n).
+    true
+        Positions of the true links of all queries one after the other, shape (l,), and where those
+        of each query begin and end, shape (b + 1,).
+    barred
+        The same for positions that are no candidates.
+    """
+    from pairgram.kernels.places import place_block as count
+
+    (target, ends), (absent, absent_ends) = (
+        (np.asarray(values, dtype=np.int64), np.asarray(bounds, dtype=np.int64))
+        for values, bounds in (true, barred)
+    )
+    block = np.ascontiguousarray(scores)  # one layout, one compilation
+    if block.dtype not in (np.float32, np.float64):
+        block = block.astype(np.float64)
+    first, size, missing = count(block, target, ends, absent, absent_ends)
+    if missing:
+        raise InputError(
+            f"place_links: scores must be numbers. Got NaN in {missing} of {block.size}; "
+            "the model that gave them diverged or was fed NaN."
+        )
+    above, tied = _among_fellows(block, target, ends)
+    return Places(first - above, size - tied, first, size)
 
 
 def join_places(places: Sequence[Places]) -> Places:
@@ -194,17 +224,22 @@ def _mean_gain(places: Places, gain: NDArray[np.float64]) -> NDArray[np.float64]
     return mean
 
 
-def _outscoring(
-    links: NDArray[Any], rivals: NDArray[Any]
+def _among_fellows(
+    block: NDArray[Any], target: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rivals above and equal to each link's score, both of shape (l,)."""
-    if len(links) <= _FEW:
-        above = np.array([np.count_nonzero(rivals > score) for score in links])
-        return above, np.array([np.count_nonzero(rivals >= score) for score in links]) - above
-    ordered = np.sort(rivals[rivals >= links.min()])
-    below = np.searchsorted(ordered, links, side="left")
-    not_above = np.searchsorted(ordered, links, side="right")
-    return len(ordered) - not_above, not_above - below
+    """True links of the same query above and equal to each link, itself included; shape (l,)."""
+    query = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    own = block[query, target]
+    order = np.lexsort((own, query))
+    query, own = query[order], own[order]
+    starts = np.append(True, (query[1:] != query[:-1]) | (own[1:] != own[:-1]))
+    group = np.cumsum(starts) - 1
+    size = np.bincount(group) if len(group) else np.zeros(0, dtype=np.int64)
+    last = np.cumsum(size)  # place after the last of every group of equal links
+    above, tied = np.empty(len(own), dtype=np.int64), np.empty(len(own), dtype=np.int64)
+    above[order] = ends[query + 1] - last[group]
+    tied[order] = size[group]
+    return above, tied
 
 
 def _doubled_mean_ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:

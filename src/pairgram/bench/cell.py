@@ -11,7 +11,7 @@ from pairgram.bench.links import fit_and_evaluate
 from pairgram.bench.store import write_record
 from pairgram.errors import PairgramError
 
-WORK = {"links": fit_and_evaluate, "ratios": count_samples}
+WORK = {"links": fit_and_evaluate, "zero_shot": fit_and_evaluate, "ratios": count_samples}
 
 
 def main() -> int:

@@ -25,6 +25,16 @@ class Spread:
     def __str__(self) -> str:
         return f"{self.mean:.4f}" + ("" if self.sd is None else f" ± {self.sd:.4f}")
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of the mean, by Student's t; None for a lone seed."""
+        if self.sd is None:
+            return None
+        from scipy.stats import t
+
+        half = float(t.ppf(0.975, self.seeds - 1)) * self.sd / self.seeds**0.5
+        return self.mean - half, self.mean + half
+
 
 @dataclass(frozen=True)
 class Line:
@@ -43,9 +53,9 @@ class Line:
         """Spread of a metric under a protocol."""
         return self.over(lambda card: card["protocols"][protocol]["metrics"].get(key))
 
-    def floor(self, protocol: str, name: str = "degree") -> Spread | None:
-        """Spread of a floor's AUC_pair under a protocol."""
-        return self.over(lambda card: card["protocols"][protocol]["floors"][name]["auc_pair"])
+    def floor(self, protocol: str, name: str = "degree", key: str = "auc_pair") -> Spread | None:
+        """Spread of a floor's metric under a protocol."""
+        return self.over(lambda card: card["protocols"][protocol]["floors"].get(name, {}).get(key))
 
     def rules(self, protocol: str) -> dict[str, Spread]:
         """AUC_pair under every rule that all cards have, `dot` first."""
@@ -63,6 +73,11 @@ class Line:
         rules = self.rules(protocol)
         own = {card["protocols"][protocol]["rule"] for card in self.cards.values()} & rules.keys()
         return (rule := min(own), rules[rule]) if own else None
+
+    def floor_names(self, protocol: str) -> list[str]:
+        """Floors that any card has, in order."""
+        blocks = [card["protocols"][protocol] for card in self.cards.values()]
+        return list(dict.fromkeys(name for block in blocks for name in block["floors"]))
 
     def at(self, seeds: Iterable[int]) -> "Line":
         """Return the same line with the cards of some seeds only."""
@@ -90,9 +105,9 @@ def spread(values: Iterable[float | None]) -> Spread | None:
 def lines_of(table: Table, store: Store) -> dict[tuple[str, str], Line]:
     """Every line of a table by (row, method), also those without a card."""
     return {
-        (row.name, method): Line(row, method, label, _cards(table, row, method, store))
+        (row.name, name): Line(row, name, method.label, _cards(table, row, name, store))
         for row in table.rows.values()
-        for method, label in table.methods.items()
+        for name, method in table.methods.items()
     }
 
 
@@ -100,9 +115,10 @@ def missing_cells(table: Table, store: Store) -> dict[tuple[str, str], dict[str,
     """(row, reason) -> method -> seeds without a card."""
     found: dict[tuple[str, str], dict[str, list[int]]] = {}
     for (name, method), line in lines_of(table, store).items():
-        for seed in table.seeds:
+        absent = line.row.missing or table.methods[method].absent
+        for seed in line.row.seeds:
             if seed not in line.cards:
-                reason = line.row.missing or _failure(table, name, method, seed, store)
+                reason = absent or _failure(table, name, method, seed, store)
                 found.setdefault((name, reason), {}).setdefault(method, []).append(seed)
     return found
 
@@ -110,14 +126,13 @@ def missing_cells(table: Table, store: Store) -> dict[tuple[str, str], dict[str,
 def _cards(table: Table, row: Row, method: str, store: Store) -> dict[int, Card]:
     if row.missing is not None:
         return {}
-    read = {
-        seed: read_record(store.card(table.name, row.name, method, seed)) for seed in table.seeds
-    }
+    home = table.home(method)
+    read = {seed: read_record(store.card(home, row.name, method, seed)) for seed in row.seeds}
     return {seed: card for seed, card in read.items() if card is not None}
 
 
 def _failure(table: Table, row: str, method: str, seed: int, store: Store) -> str:
-    record = read_record(store.failure(table.name, row, method, seed))
+    record = read_record(store.failure(table.home(method), row, method, seed))
     return NOT_RUN if record is None else f"failed: {record['reason']}"
 
 

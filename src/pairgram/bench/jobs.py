@@ -18,9 +18,11 @@ class Job:
     Attributes
     ----------
     kind
-        `links` or `ratios`.
-    dataset, keep
-        The graph and the share of its links to train on.
+        As in the table's spec.
+    dataset, keep, hold_out, before
+        The graph and how it is cut.
+    method, model
+        Name in the table, and the registered method behind it.
     seed
         Seed of the split, the model and the evaluation.
     parameters, origin
@@ -29,13 +31,17 @@ class Job:
         Share of the training links to hold out for tuning; None for a final fit.
     record
         File to write.
+    rank
+        Nodes whose held-out links are ranked too.
+    folder
+        Model folder to score instead of fitting.
     """
 
     kind: str
     table: str
     row: str
     dataset: str
-    keep: float
+    keep: float | None
     method: str
     seed: int
     parameters: dict[str, Any]
@@ -44,6 +50,11 @@ class Job:
     protocols: list[str] = field(default_factory=list)
     validation: float | None = None
     threads: int | None = None
+    model: str = ""
+    hold_out: float | None = None
+    before: str | None = None
+    rank: int = 0
+    folder: str | None = None
 
     def to_json(self) -> str:
         """Return the job as JSON."""

@@ -3,45 +3,38 @@
 import logging
 from typing import Any
 
+from pairgram.bench.build import ready, recorded, saved
 from pairgram.bench.graphs import load_graph, planted_graph
 from pairgram.bench.jobs import Job
 from pairgram.bench.measure import Clock, cut, describe, peak_memory, surroundings
+from pairgram.bench.spec import FLOORS
 from pairgram.evaluation import Card, evaluate
-from pairgram.models import METHODS, Model
+from pairgram.evaluation.measure import Findings, Options, measure_floors
+from pairgram.models import Model
 from pairgram.split import Split
 
-
-def build(method: str, parameters: dict[str, Any], seed: int, threads: int | None = None) -> Model:
-    """Make the model of a cell; unknown parameters raise `ParameterError`."""
-    return METHODS[method]().set_params(**parameters, seed=seed, threads=threads)
+# What a fit says of itself beside pairs, updates and seconds; kept where it is there.
+SAID = ("passes", "epochs", "best_epoch", "device", "machine", "words", "characters", "peak_memory")
 
 
 def fit_and_evaluate(job: Job) -> dict[str, Any]:
-    """Load, split, fit, evaluate; return the record of the cell."""
-    clock, notices, memory = Clock(), _Notices(), {}
-    model = build(job.method, job.parameters, job.seed, job.threads)
+    """Load, split, fit or load the model, evaluate; return the record of the cell."""
+    clock, notices = Clock(), _Notices()
+    memory: dict[str, int | None] = {}
     with clock.phase("load"):
         graph = load_graph(job.dataset)
     with clock.phase("split"):
         split = cut(graph, job)
-    with clock.phase("compile"):
-        _warm_up(job)
-    memory["before_fit"] = peak_memory()
-    with clock.phase("fit"):
-        model.fit(split.train)
-    memory["fit"] = peak_memory()
+    model = None if job.model == FLOORS else _fitted(job, split, clock, memory)
     protocols = {}
     for protocol in job.protocols:
         with clock.phase(f"evaluate_{protocol}"):
-            protocols[protocol] = _figures(evaluate(model, split, protocol, job.seed).card)
+            protocols[protocol] = _score(model, split, protocol, job)
     memory["evaluate"] = peak_memory()
     return {
         **describe(job),
-        "parameters": {k: v for k, v in model.get_params().items() if k != "threads"},
         "split": _split_entry(split, job),
-        "pairs": model.stats_["pairs"],
-        "updates": model.stats_["updates"],
-        "seconds": {**clock.seconds, **_rounded(model.stats_["seconds"])},
+        **_fit_entry(model, job, clock),
         "peak_memory": memory,
         "protocols": protocols,
         "notices": notices.lines,
@@ -49,9 +42,47 @@ def fit_and_evaluate(job: Job) -> dict[str, Any]:
     }
 
 
+def _fitted(job: Job, split: Split, clock: Clock, memory: dict[str, int | None]) -> Model:
+    """Fit the model, or load it where it was fitted elsewhere; the audit sees on what."""
+    if job.folder is not None:
+        memory["fit"] = None
+        return saved(job, job.folder)
+    model = ready(job)
+    with clock.phase("compile"):
+        _warm_up(job)
+    memory["before_fit"] = peak_memory()
+    with clock.phase("fit"):
+        model.fit(split.train)
+    memory["fit"] = peak_memory()
+    return model
+
+
+def _score(model: Model | None, split: Split, protocol: str, job: Job) -> dict[str, Any]:
+    rank = 0 if split.of_nodes else job.rank
+    if model is None:
+        return _floor_figures(measure_floors(split, protocol, Options(job.seed, rank)))
+    return _figures(evaluate(model, split, protocol, job.seed, rank=rank).card)
+
+
+def _fit_entry(model: Model | None, job: Job, clock: Clock) -> dict[str, Any]:
+    if model is None:
+        return {"parameters": {}, "pairs": 0, "updates": 0, "seconds": clock.seconds}
+    stats = model.stats_
+    seconds = _rounded(stats.get("seconds", {}))
+    if job.folder is not None:
+        seconds["fit"] = round(sum(seconds.values()), 4)
+    return {
+        "parameters": recorded(model, job),
+        "pairs": stats.get("pairs", 0),
+        "updates": stats.get("updates", 0),
+        "fit": {"here": job.folder is None, **{k: stats[k] for k in SAID if k in stats}},
+        "seconds": {**clock.seconds, **seconds},
+    }
+
+
 def _warm_up(job: Job) -> None:
     """Fit a tiny graph first, so that compiled kernels are ready and not part of the fit."""
-    model = build(job.method, job.parameters, job.seed, job.threads)
+    model = ready(job)
     if "epochs" in model.get_params():
         model.set_params(epochs=1)
     model.fit(planted_graph(communities=2, size=8, inside=0.9))
@@ -67,12 +98,29 @@ def _figures(card: Card) -> dict[str, Any]:
         "metrics": card.metrics,
         "notes": card.notes,
         "floors": card.floors,
+        "buckets": card.buckets,
+        "counts": card.counts,
+    }
+
+
+def _floor_figures(found: Findings) -> dict[str, Any]:
+    return {
+        "rule": None,
+        "centers": len(found.trials),
+        "candidates": found.trials.candidates,
+        "left_out": found.trials.left_out,
+        "ties": {},
+        "metrics": {},
+        "notes": {},
+        "floors": found.floors,
+        "counts": found.counts,
     }
 
 
 def _split_entry(split: Split, job: Job) -> dict[str, Any]:
     return {
         "hash": split.hash,
+        "kind": split.kind,
         "seed": split.seed,
         "share": split.share,
         "validation": job.validation,

@@ -4,10 +4,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pairgram.bench.figures import Line, Spread, missing_cells
-from pairgram.bench.spec import Table
+from pairgram.bench.spec import Row, Table
 from pairgram.bench.store import Store
 
 NONE = "–"
+FLOOR_LABELS = {
+    "common_neighbours": "common neighbours",
+    "resource_allocation": "resource allocation",
+    "tfidf": "TF-IDF",
+    "bm25": "BM25",
+    "vote+bm25": "vote + BM25",
+    "text_matching": "Text Matching",
+}
 
 
 def grid(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -31,6 +39,24 @@ def number(value: Spread | float | None, form: str = ",.0f") -> str:
 def figure(value: Spread | None) -> str:
     """Write mean ± sd; a dash where there is none."""
     return NONE if value is None else str(value)
+
+
+def floor_label(name: str) -> str:
+    """Write the name of a floor.
+
+    >>> floor_label("bm25")
+    'floor BM25'
+    """
+    return f"floor {FLOOR_LABELS.get(name, name)}"
+
+
+def published_cells(row: Row, method: str) -> list[str]:
+    """Write the paper's AUC_LR and AUC_pair, with the row that they are of where it is another."""
+    pair = row.published.get(method)
+    if pair is None:
+        return [NONE, NONE]
+    other = f" ({row.stands_in_for})" if row.stands_in_for else ""
+    return [f"{value:.4f}{other}" for value in pair]
 
 
 def settings(parameters: dict[str, Any]) -> str:

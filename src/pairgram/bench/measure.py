@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pairgram
+from pairgram import datasets
 from pairgram.bench.jobs import Job
 from pairgram.engine.local import resolve_threads
 from pairgram.evaluation import card as cards
 from pairgram.graph import TextGraph
-from pairgram.split import Split, split_edges, validation_split
+from pairgram.split import Split, split_edges, split_nodes, split_nodes_time, validation_split
 
 
 class Clock:
@@ -54,8 +55,14 @@ def code_hash() -> str:
 
 
 def cut(graph: TextGraph, job: Job) -> Split:
-    """Split the graph of a job: test links held out, or validation links of what remains."""
-    split = split_edges(graph, job.keep, job.seed)
+    """Split the graph of a job: tests held out, or for tuning validation tests of what remains."""
+    if job.before is not None:
+        date = datasets.node_dates(job.dataset, graph)
+        split = split_nodes_time(graph, date, before=job.before)
+    elif job.hold_out is not None:
+        split = split_nodes(graph, job.hold_out, job.seed)
+    else:
+        split = split_edges(graph, 0.5 if job.keep is None else job.keep, job.seed)
     if job.validation is None:
         return split
     return validation_split(split, job.validation, job.seed)
@@ -63,12 +70,13 @@ def cut(graph: TextGraph, job: Job) -> Split:
 
 def describe(job: Job) -> dict[str, Any]:
     """Entries that every record begins with."""
+    cuts = {"keep": job.keep, "hold_out": job.hold_out, "before": job.before}
     return {
         "kind": job.kind,
         "table": job.table,
         "row": job.row,
         "dataset": job.dataset,
-        "keep": job.keep,
+        **{name: value for name, value in cuts.items() if value is not None},
         "method": job.method,
         "seed": job.seed,
         "origin": job.origin,

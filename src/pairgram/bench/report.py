@@ -7,10 +7,11 @@ from pairgram.bench.figures import lines_of
 from pairgram.bench.markdown import grid
 from pairgram.bench.report_links import links_page
 from pairgram.bench.report_ratios import ratios_page
+from pairgram.bench.report_zero_shot import zero_shot_page
 from pairgram.bench.spec import Table
 from pairgram.bench.store import Store, write_text
 
-PAGES = {"links": links_page, "ratios": ratios_page}
+PAGES = {"links": links_page, "zero_shot": zero_shot_page, "ratios": ratios_page}
 INDEX = "README"
 
 
@@ -64,7 +65,11 @@ def _index(tables: list[Table], store: Store, quick: bool) -> str:
 
 def _progress(table: Table, store: Store) -> str:
     lines = lines_of(table, store).values()
-    possible = sum(len(table.seeds) for line in lines if line.row.missing is None)
+    possible = sum(
+        len(line.row.seeds)
+        for line in lines
+        if line.row.missing is None and table.methods[line.method].absent is None
+    )
     return f"{sum(len(line.cards) for line in lines)} of {possible}"
 
 

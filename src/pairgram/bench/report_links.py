@@ -1,25 +1,28 @@
 """The page of a table of links."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from pairgram.bench.figures import Line, lines_of
 from pairgram.bench.goals import Verdict, verdicts
 from pairgram.bench.markdown import (
     NONE,
     figure,
+    floor_label,
     grid,
     heading,
     missing_section,
     notes_section,
     number,
+    published_cells,
     seeds,
     settings,
     surroundings_section,
 )
-from pairgram.bench.spec import Row, Table
+from pairgram.bench.report_cost import cost_section
+from pairgram.bench.spec import FLOORS, Table
 from pairgram.bench.store import Store, read_record
 
+RANKING = {"mrr": "MRR", "hits@10": "Hits@10", "hits@50": "Hits@50", "ndcg@10": "nDCG@10"}
 RULES = ("dot", "context", "symmetric", "calibrated")
 PROTOCOLS = {
     "seen": "both ends of a link, and the negatives, have a training link; the published figures "
@@ -43,7 +46,7 @@ def links_page(table: Table, store: Store, command: str) -> str:
         *_goals(
             [verdict for row in table.rows.values() for verdict in verdicts(table, lines, row)]
         ),
-        *_cost(table, lines),
+        *cost_section(lines),
         *_settings(listed, store),
         *notes_section(table, listed),
         *missing_section(table, store),
@@ -57,37 +60,58 @@ def _figures(table: Table, lines: list[Line], protocol: str) -> list[str]:
         "dataset", "method", ">published AUC_LR", ">published AUC_pair", ">AUC_LR",
         *(f">AUC_pair {rule}" for rule in RULES), "own rule", ">degree floor", ">seeds",
     ]  # fmt: skip
-    shown = [line for line in lines if line.cards or line.row.published]
+    shown = [
+        line
+        for line in lines
+        if (line.cards or line.method in line.row.published) and line.method != FLOORS
+    ]
     return [
         f"## Protocol `{protocol}`",
         "",
         f"{PROTOCOLS.get(protocol, 'As named.').capitalize()}.",
         "",
-        *grid(columns, (_figure_row(table, line, protocol) for line in shown)),
+        *grid(columns, (_figure_row(line, protocol) for line in shown)),
         "",
+        *_ranking(lines, protocol),
     ]
 
 
-def _figure_row(table: Table, line: Line, protocol: str) -> list[str]:
+def _ranking(lines: list[Line], protocol: str) -> list[str]:
+    """Ranking of the held-out links of some nodes among all nodes, floors below the models."""
+    rows = [cells for line in lines if line.cards for cells in _ranking_rows(line, protocol)]
+    if not rows:
+        return []
+    columns = ["dataset", "method", ">AUC_pair", *(f">{name}" for name in RANKING.values())]
+    about = (
+        "The held-out links of at most as many nodes as the spec says, ranked among all nodes but "
+        "training neighbours, under the method's own rule."
+    )
+    return [f"### Ranking, `{protocol}`", "", about, "", *grid(columns, rows), ""]
+
+
+def _ranking_rows(line: Line, protocol: str) -> Iterator[list[str]]:
+    keys = ("auc_pair", *RANKING)
+    if line.method == FLOORS:
+        for name in line.floor_names(protocol):
+            cells = (figure(line.floor(protocol, name, key)) for key in keys)
+            yield [line.row.name, floor_label(name), *cells]
+    elif line.metric(protocol, "mrr") is not None:
+        cells = (figure(line.metric(protocol, key)) for key in keys)
+        yield [line.row.name, line.label, *cells]
+
+
+def _figure_row(line: Line, protocol: str) -> list[str]:
     rules, best = line.rules(protocol), line.best_rule(protocol)
     return [
         line.row.name,
         line.label,
-        *_published(line.row, line.method),
+        *published_cells(line.row, line.method),
         figure(line.metric(protocol, "auc_lr")),
         *(figure(rules.get(rule)) for rule in RULES),
         NONE if best is None else best[0],
         figure(line.floor(protocol)),
-        f"{len(line.cards)} of {len(table.seeds)}",
+        f"{len(line.cards)} of {len(line.row.seeds)}",
     ]
-
-
-def _published(row: Row, method: str) -> list[str]:
-    pair = row.published.get(method)
-    if pair is None:
-        return [NONE, NONE]
-    other = f" ({row.stands_in_for})" if row.stands_in_for else ""
-    return [f"{value:.4f}{other}" for value in pair]
 
 
 def _goals(found: list[Verdict]) -> list[str]:
@@ -103,53 +127,12 @@ def _goals(found: list[Verdict]) -> list[str]:
     return [*lines, ""] if found else []
 
 
-def _cost(table: Table, lines: dict[tuple[str, str], Line]) -> list[str]:
-    columns = [
-        "dataset", "method", ">pairs", ">times PS's pairs", ">updates", ">sample s", ">train s",
-        ">fit s", ">peak MB",
-    ]  # fmt: skip
-    rows = list(_cost_rows(table, lines))
-    about = (
-        "Means over seeds. Pairs are distinct samples; updates count every epoch. Compiling is not "
-        "part of the seconds. Peak memory is that of the whole process at the end of the fit, "
-        "Python and libraries included."
-    )
-    return ["## Cost", "", about, "", *grid(columns, rows), ""] if rows else []
-
-
-def _cost_rows(table: Table, lines: dict[tuple[str, str], Line]) -> Iterator[list[str]]:
-    for line in lines.values():
-        if not line.cards:
-            continue
-        pairs = line.over(lambda card: card["pairs"])
-        ps = lines.get((line.row.name, "ps"))
-        reference = None if ps is None else ps.over(lambda card: card["pairs"])
-        ratio = pairs.mean / reference.mean if pairs and reference else None
-        yield [
-            line.row.name,
-            line.label,
-            number(pairs),
-            number(ratio, ".1f"),
-            number(line.over(lambda card: card["updates"])),
-            *(
-                number(line.over(lambda card, phase=phase: card["seconds"].get(phase)), ".2f")  # type: ignore[misc]
-                for phase in ("sample", "train", "fit")
-            ),
-            number(line.over(_peak_megabytes)),
-        ]
-
-
-def _peak_megabytes(card: dict[str, Any]) -> float | None:
-    peak = card["peak_memory"]["fit"]
-    return None if peak is None else peak / 1e6
-
-
 def _settings(lines: list[Line], store: Store) -> list[str]:
     columns = [
         "dataset", "method", "parameters", "from", ">trials", ">tuning s", ">limit s",
         ">validation score",
     ]  # fmt: skip
-    rows = [_settings_row(line, store) for line in lines if line.cards]
+    rows = [_settings_row(line, store) for line in lines if line.cards and line.method != FLOORS]
     if not rows:
         return []
     about = (

@@ -122,7 +122,7 @@ def _count_row(table: Table, row: Row, walks: Line, pairs: Line) -> list[str]:
         number(bound),
         number(pairs.over(lambda card: card["pairs"])),
         *(number(value, ".2f") for value in seconds),
-        f"{len(walks.cards.keys() & pairs.cards.keys())} of {len(table.seeds)}",
+        f"{len(walks.cards.keys() & pairs.cards.keys())} of {len(walks.row.seeds)}",
     ]
 
 

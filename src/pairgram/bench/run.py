@@ -4,11 +4,13 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from pairgram.bench.build import build, comparable
 from pairgram.bench.graphs import absent
 from pairgram.bench.jobs import Job, JobError, execute
-from pairgram.bench.spec import Row, Table
+from pairgram.bench.spec import FLOORS, Row, Table
 from pairgram.bench.store import Store, read_record, write_record
 from pairgram.errors import InputError
 
@@ -60,8 +62,34 @@ class Cell:
         """What names its files."""
         return self.table.name, self.row.name, self.method, self.seed
 
+    @property
+    def absent(self) -> str | None:
+        """Why it cannot run, or None."""
+        return self.row.missing or self.table.methods[self.method].absent
+
     def __str__(self) -> str:
         return f"{self.table.name} {self.row.name} {self.method} seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class SavedModels:
+    """Model folders fitted elsewhere, one a cell: ROOT/TABLE/ROW/METHOD-seedK."""
+
+    root: Path
+    only: bool = False
+
+    def folder(self, cell: Cell) -> str | None:
+        """Folder of the cell's model, where there is one."""
+        table, row, method, seed = cell.key
+        path = self.root / table / row / f"{method}-seed{seed}"
+        return str(path) if path.is_dir() else None
+
+    def refuses(self, cell: Cell, folder: str | None) -> str | None:
+        """Why the cell is left alone where only saved models count, or None."""
+        trained = cell.table.kind in ("links", "zero_shot")
+        if not self.only or folder is not None or not trained:
+            return None
+        return f"no saved model in {self.root}"
 
 
 @dataclass
@@ -80,9 +108,10 @@ Watch = Callable[[Cell, int, int], None]
 def cells(tables: Iterable[Table], selection: Selection) -> Iterator[Cell]:
     """Every selected cell, all seeds of a method together; rows that cannot run included."""
     for table in tables:
-        seeds = table.seeds if selection.seeds is None else tuple(selection.seeds)
+        own = [name for name in table.methods if table.home(name) == table.name]
         for row in filter(selection.takes_row, table.rows.values()):
-            for method in filter(selection.takes_method, table.methods):
+            seeds = row.seeds if selection.seeds is None else tuple(selection.seeds)
+            for method in filter(selection.takes_method, own):
                 for seed in seeds:
                     yield Cell(table, row, method, seed)
 
@@ -95,6 +124,7 @@ def run_cells(
     force: bool = False,
     threads: int | None = None,
     watch: Watch | None = None,
+    models: SavedModels | None = None,
 ) -> Outcome:
     """Run every selected cell that has no card with the parameters of today.
 
@@ -112,6 +142,8 @@ def run_cells(
         Threads of a fit; None takes all cores. Results do not depend on it, seconds do.
     watch
         Called before each cell with the cell, its number and the number of cells.
+    models
+        Model folders to score instead of fitting, where there is one for a cell.
     """
     listed, selection = list(tables), selection or Selection()
     selection.check(listed)
@@ -119,10 +151,10 @@ def run_cells(
     for number, cell in enumerate(todo):
         if watch is not None:
             watch(cell, number, len(todo))
-        if cell.row.missing is not None:
-            outcome.not_run[str(cell)] = cell.row.missing
+        job = job_of(cell, store, threads, models)
+        if reason := cell.absent or (models and models.refuses(cell, job.folder)):
+            outcome.not_run[str(cell)] = reason
             continue
-        job = job_of(cell, store, threads)
         if not force and is_finished(cell, job, store):
             outcome.kept.append(str(cell))
             continue
@@ -130,7 +162,9 @@ def run_cells(
     return outcome
 
 
-def job_of(cell: Cell, store: Store, threads: int | None = None) -> Job:
+def job_of(
+    cell: Cell, store: Store, threads: int | None = None, models: SavedModels | None = None
+) -> Job:
     """Return the job of a cell: tuned parameters where there are any, else the spec's."""
     parameters, origin = parameters_of(cell.table, cell.row, cell.method, store)
     return Job(
@@ -139,13 +173,18 @@ def job_of(cell: Cell, store: Store, threads: int | None = None) -> Job:
         row=cell.row.name,
         dataset=cell.row.dataset,
         keep=cell.row.keep,
+        hold_out=cell.row.hold_out,
+        before=cell.row.before,
         method=cell.method,
+        model=cell.table.methods[cell.method].model,
         seed=cell.seed,
         parameters=parameters,
         origin=origin,
         record=str(store.card(*cell.key)),
         protocols=list(cell.table.protocols),
         threads=threads,
+        rank=cell.table.rank,
+        folder=None if models is None else models.folder(cell),
     )
 
 
@@ -163,23 +202,16 @@ def is_finished(cell: Cell, job: Job, store: Store) -> bool:
     card = read_record(store.card(*cell.key))
     if card is None:
         return False
-    if _comparable(card["parameters"]) == _comparable(_all_parameters(job)):
+    if comparable(card["parameters"]) == comparable(_all_parameters(job)):
         return True
     _LOG.info("%s: the card has other parameters, running it again", cell)
     return False
 
 
 def _all_parameters(job: Job) -> dict[str, Any]:
-    if job.kind == "ratios":
+    if job.kind in ("ratios", "counts") or job.model == FLOORS:
         return job.parameters
-    from pairgram.bench.links import build
-
-    return build(job.method, job.parameters, job.seed).get_params()
-
-
-def _comparable(parameters: dict[str, Any]) -> dict[str, Any]:
-    # Every rule is scored and every thread count gives the same vectors.
-    return {k: v for k, v in parameters.items() if k not in ("threads", "rule")}
+    return build(job.model, job.parameters, job.seed).get_params()
 
 
 def _run(cell: Cell, job: Job, store: Store, outcome: Outcome) -> None:

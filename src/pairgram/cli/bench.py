@@ -72,22 +72,36 @@ def paper(
     report_only: Annotated[
         bool, typer.Option("--report-only", help="Run nothing, only write the pages.")
     ] = False,
+    models_from: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Score the models saved in DIR/TABLE/DATASET/METHOD-seedK instead of fitting.",
+        ),
+    ] = None,
+    saved_only: Annotated[
+        bool, typer.Option("--saved-only", help="Run only cells that --models-from has.")
+    ] = False,
     threads: Threads = None,
 ) -> None:
     """Run the cells that have no card yet, then write the tables as Markdown."""
     terminal = Terminal(output)
     from pairgram.bench.report import write_pages
-    from pairgram.bench.run import Outcome, run_cells
+    from pairgram.bench.run import Outcome, SavedModels, run_cells
     from pairgram.bench.spec import load_table, table_names
 
     tables, store = cells.load()
     selection = cells.selection(seeds)
+    if saved_only and models_from is None:
+        raise ParameterError("--saved-only needs --models-from with the folder of saved models.")
+    models = None if models_from is None else SavedModels(_folder(models_from), saved_only)
     outcome = Outcome()
     if not report_only:
         with _bar(terminal) as watch:
             outcome = run_cells(
-                tables, store, selection, force=cells.force, threads=threads, watch=watch
-            )
+                tables, store, selection, force=cells.force, threads=threads, watch=watch,
+                models=models,
+            )  # fmt: skip
     every_table = [load_table(name, cells.quick) for name in table_names()]
     pages = write_pages(every_table, store, cells.quick)
     if terminal.wants_json:
@@ -149,6 +163,12 @@ def _complain(outcome: "Outcome") -> None:
         raise PairgramError(
             f"{len(outcome.failed)} cells failed; the pages list them. First: {cell}: {reason}"
         )
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise ParameterError(f"--models-from must be a folder of saved models. Got {path}.")
+    return path
 
 
 def _listed(names: str | None) -> list[str] | None:

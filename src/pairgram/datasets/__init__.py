@@ -2,12 +2,26 @@
 
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pairgram.datasets import cane, icd10cm, snap, terminologies
 from pairgram.datasets.base import DataFile, Dataset
+from pairgram.datasets.glove import WORD_VECTORS
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 
-__all__ = ["DataFile", "Dataset", "info", "load", "names", "path"]
+__all__ = [
+    "WORD_VECTORS",
+    "DataFile",
+    "Dataset",
+    "info",
+    "load",
+    "names",
+    "node_dates",
+    "path",
+    "word_vectors",
+]
 
 REGISTRY: dict[str, Dataset] = {
     dataset.name: dataset
@@ -49,3 +63,19 @@ def load(name: str, *, directed: bool = False, verify: bool = False) -> TextGrap
         Whether to compare the files' sha256 too.
     """
     return info(name).load(directed=directed, verify=verify)
+
+
+def node_dates(name: str, graph: TextGraph) -> NDArray[np.datetime64]:
+    """Month of every node of a dataset's graph, shape (n,); ids without dates raise."""
+    month_of = info(name).month_of
+    if month_of is None:
+        raise InputError(f"The dataset {name!r} does not say when its nodes appeared.")
+    return np.array([month_of(node) for node in graph.names.tolist()], dtype="datetime64[M]")
+
+
+def word_vectors(name: str) -> Path:
+    """File of word vectors that are known by name."""
+    if name not in WORD_VECTORS:
+        known = ", ".join(WORD_VECTORS)
+        raise InputError(f"There are no word vectors {name!r}; known are {known}.")
+    return WORD_VECTORS[name].path()

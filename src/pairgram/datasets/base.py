@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,8 @@ class Dataset:
         Expected nodes and edge lines (before merging).
     edge_file, text_file
         Files in the folder; `text_file` is None for a graph without texts.
+    month_of
+        Turns a node's id into its month, such as "1999-07", where ids carry dates.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Dataset:
     edges: int
     edge_file: DataFile | None = None
     text_file: DataFile | None = None
+    month_of: Callable[[str], str] | None = None
 
     @property
     def files(self) -> tuple[DataFile, ...]:
@@ -54,11 +58,7 @@ class Dataset:
 
     def folder(self) -> Path:
         """Folder of the files: in PAIRGRAM_DATA where it has one, otherwise in the cache."""
-        local = os.environ.get("PAIRGRAM_DATA")
-        if local and (Path(local) / self.name).is_dir():
-            return Path(local) / self.name
-        cache = os.environ.get("PAIRGRAM_CACHE")
-        return (Path(cache) if cache else Path.home() / ".cache" / "pairgram") / self.name
+        return data_folder(self.name)
 
     def load(self, directed: bool = False, verify: bool = False) -> TextGraph:
         """Read the files and compare the counts."""
@@ -90,6 +90,15 @@ class Dataset:
                 f"expected {self.nodes} nodes and {self.edges} edges of {self.name!r}, "
                 f"found {found[0]} and {found[1]}.",
             )
+
+
+def data_folder(name: str) -> Path:
+    """Folder of a name: in PAIRGRAM_DATA where it has one, otherwise in the cache."""
+    local = os.environ.get("PAIRGRAM_DATA")
+    if local and (Path(local) / name).is_dir():
+        return Path(local) / name
+    cache = os.environ.get("PAIRGRAM_CACHE")
+    return (Path(cache) if cache else Path.home() / ".cache" / "pairgram") / name
 
 
 def _check_sum(path: Path, file: DataFile) -> None:

@@ -4,6 +4,17 @@ from pairgram.datasets.base import DataFile, Dataset
 
 UNSTATED = "none stated by SNAP; published for research"
 
+
+def arxiv_month(number: str) -> str:
+    """Month of an arXiv number YYMMNNN that has lost its leading zeros.
+
+    >>> arxiv_month("9907001"), arxiv_month("1001")
+    ('1999-07', '2000-01')
+    """
+    full = number.zfill(7)
+    return f"{'19' if full[0] == '9' else '20'}{full[:2]}-{full[2:4]}"
+
+
 DATASETS = (
     Dataset(
         name="facebook",
@@ -46,5 +57,6 @@ DATASETS = (
         text_file=DataFile(
             "nodes.tsv.gz", "1ec97ddf4f67dd16a3f325b15a140acad5f4526c0e1b794369c21cca416b0c2b"
         ),
+        month_of=arxiv_month,
     ),
 )

@@ -8,7 +8,12 @@ from pairgram.evaluation.duplicates import Repeats
 from pairgram.evaluation.scorer import LinkModel, method_name
 from pairgram.split import Split, edge_keys, unordered_keys
 
-_CUTS = {"edges": "split_edges", "nodes": "split_nodes", "time": "split_time"}
+_CUTS = {
+    "edges": "split_edges",
+    "nodes": "split_nodes",
+    "time": "split_time",
+    "nodes_time": "split_nodes_time",
+}
 
 
 def audit(split: Split) -> None:
@@ -23,7 +28,7 @@ def audit(split: Split) -> None:
         The parts do not belong together: other nodes, or a held-out pair the full graph lacks.
     """
     _check_positions(split)
-    (_check_new_nodes if split.kind == "nodes" else _check_nodes)(split)
+    (_check_new_nodes if split.of_nodes else _check_nodes)(split)
     n_nodes, cut = split.full.n_nodes, _CUTS[split.kind]
     held_out = np.unique(unordered_keys(split.held_out, n_nodes))
     shared = held_out[np.isin(held_out, _train_keys(split))]

@@ -11,7 +11,7 @@ from typing import Any
 
 from pairgram.errors import FileFormatError, InputError
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,20 @@ class Card:
         Report key -> reason.
     floors
         Floor -> its auc_pair, ap and ties.
-    pairs, updates
-        What training took, where the model counts them.
+    buckets
+        Training degree -> centres and auc_pair; nodes without a link have a bucket of their own.
+    options
+        What else was asked of the evaluation.
+    pairs, updates, passes
+        What training took, where the model counts them; passes are those of the encoder.
     seconds
         Phase -> seconds.
     peak_memory
         Largest resident set of the process so far, in bytes, where the system tells.
     versions, machine
         What it ran on.
+    source
+        Where the graph was read from, for `pairgram evaluate --card`; None where a program gave it.
     """
 
     method: str
@@ -61,12 +67,16 @@ class Card:
     metrics: dict[str, float | None]
     notes: dict[str, str]
     floors: dict[str, dict[str, float]]
+    buckets: dict[str, dict[str, float]]
+    options: dict[str, Any]
     pairs: int | None
     updates: int | None
+    passes: int | None
     seconds: dict[str, float]
     peak_memory: int | None
     versions: dict[str, str]
     machine: dict[str, Any]
+    source: dict[str, Any] | None = None
     format: int = FORMAT
 
     def to_json(self) -> str:

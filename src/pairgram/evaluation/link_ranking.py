@@ -1,17 +1,13 @@
 """Ranking of held-out links between nodes that training knows."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 
 import numpy as np
 
 from pairgram.evaluation.protocols import PROTOCOLS
 from pairgram.evaluation.ranking import Queries, link_queries, rank
-from pairgram.evaluation.scorer import LinkModel, Positions, Scores, words_of
-from pairgram.evaluation.text_floors import EQUAL, TextFloors, fit_weight, query_texts
-from pairgram.graph import TextGraph
+from pairgram.evaluation.scorer import LinkModel, Scores
 from pairgram.metrics import ranking
-from pairgram.search.vote import link_matrix
 from pairgram.split import Split
 
 Metrics = dict[str, float]
@@ -19,8 +15,8 @@ Metrics = dict[str, float]
 
 def rank_links(
     model: LinkModel, split: Split, protocol: str, limit: int, seed: int
-) -> tuple[dict[str, Metrics], dict[str, Metrics], Queries]:
-    """Ranking metrics by rule and by floor, and the queries behind them.
+) -> tuple[dict[str, Metrics], Queries]:
+    """Ranking metrics by rule, and the queries behind them.
 
     Parameters
     ----------
@@ -34,52 +30,27 @@ def rank_links(
     limit, seed
         Largest number of queries, and the seed that draws them where there are more.
     """
-    queries = link_queries(split, PROTOCOLS[protocol](split).ends, limit, seed)
+    queries = queries_of(split, protocol, limit, seed)
     rules = tuple(dict.fromkeys((model.rule_, *model.rules_)))
 
     def blocks(rows: slice) -> Mapping[str, Scores]:
         return {rule: _block(model, queries, rows, rule) for rule in rules}
 
-    return _measure(blocks, queries), _floors(model, split, queries), queries
+    return measure_blocks(blocks, queries), queries
 
 
-def _floors(model: LinkModel, split: Split, queries: Queries) -> dict[str, Metrics]:
-    found = _measure(_StructureFloors(split.train, queries.node), queries)
-    if split.train.texts is None:
-        return found
-    words = cache(words_of(model))  # two indexes of two graphs read the same texts
-    weight = fit_weight(split, words) if split.kind == "edges" else EQUAL
-    floors = TextFloors(split.train, query_texts(split, queries), words, weight, queries.node)
-    found |= _measure(floors, queries)
-    found["vote+bm25"]["weight"] = floors.weight
-    return found
+def queries_of(split: Split, protocol: str, limit: int, seed: int) -> Queries:
+    """Queries of a link protocol; models and floors with the same seed get the same ones."""
+    return link_queries(split, PROTOCOLS[protocol](split).ends, limit, seed)
 
 
-def _measure(
+def measure_blocks(
     blocks: Callable[[slice], Mapping[str, Scores]], queries: Queries
 ) -> dict[str, Metrics]:
+    """Ranking metrics of every scorer of the blocks."""
     return {
         name: ranking(ranked.places, queries.row) for name, ranked in rank(blocks, queries).items()
     }
-
-
-class _StructureFloors:
-    """The floors of the AUCs, as blocks."""
-
-    def __init__(self, graph: TextGraph, node: Positions) -> None:
-        self._links, self._node = link_matrix(graph), node
-        self._degree = graph.degree.astype(np.float64)
-        share = self._links.astype(np.float64)
-        share.data /= np.repeat(np.maximum(graph.degree, 1), graph.degree)
-        self._share = share
-
-    def __call__(self, rows: slice) -> dict[str, Scores]:
-        near = self._links[self._node[rows]]
-        return {
-            "degree": np.broadcast_to(self._degree, (near.shape[0], len(self._degree))),
-            "common_neighbours": (near @ self._links).toarray(),
-            "resource_allocation": (near @ self._share).toarray(),
-        }
 
 
 def _block(model: LinkModel, queries: Queries, rows: slice, rule: str) -> Scores:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.graph import TextGraph
-from pairgram.params import Choice, Int, check
+from pairgram.evaluation.negatives import KINDS, Draw, below
+from pairgram.params import Choice, Constraint, Int, check
 from pairgram.split import Split, unordered_keys
 
 Positions = NDArray[np.int64]
@@ -19,6 +19,11 @@ NO_SEEN_LINK = "without a held-out link to a seen node"
 NO_NEGATIVE = "linked to every candidate"
 NO_LINK = "without any link"
 NO_SUCH_LINK = "without a link of this kind"
+NOT_DRAWN = "not drawn"
+NO_NEIGHBOUR = "without a negative of this kind"
+
+UNIFORM = "uniform"
+MOST_TEXT_CENTERS = 2000  # every one is compared with all texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +32,7 @@ class Trials:
 
     Attributes
     ----------
-    protocol, seed
+    protocol, seed, negatives
         What made them.
     center, positive, negative
         Positions in the full graph, shape (k,); centres ascending, each once.
@@ -44,6 +49,7 @@ class Trials:
     negative: Positions
     candidates: int
     left_out: dict[str, int]
+    negatives: str = UNIFORM
 
     def __len__(self) -> int:
         return len(self.center)
@@ -97,16 +103,24 @@ NODE_PROTOCOLS: dict[str, Callable[[Split], Sides]] = {
 }
 PROTOCOLS = LINK_PROTOCOLS | NODE_PROTOCOLS
 
+_CONSTRAINTS: dict[str, Constraint] = {
+    "protocol": Choice(*PROTOCOLS),
+    "seed": Int(0),
+    "negatives": Choice(*KINDS),
+}
 
-def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
+
+def draw_trials(
+    split: Split, protocol: str = "seen", seed: int = 0, negatives: str = UNIFORM
+) -> Trials:
     """Draw one positive and one negative for every node with a held-out link.
 
-    The positive is uniform over the centre's held-out links, the negative uniform over the
-    candidates that are not the centre and have no link with it in the full graph. Direction is
-    ignored. Under `seen` both ends of a link, and the candidates, have a training link; under
-    `all` every node takes part. Under `zero-shot` centres are held-out nodes and the other ends
-    training nodes; under `zero-shot/new_new` both are held-out nodes, under `zero-shot/together`
-    the other ends are any nodes.
+    The positive is uniform over the centre's held-out links, the negative one of the candidates
+    that are not the centre and have no link with it in the full graph. Direction is ignored. Under
+    `seen` both ends of a link, and the candidates, have a training link; under `all` every node
+    takes part. Under `zero-shot` centres are held-out nodes and the other ends training nodes;
+    under `zero-shot/new_new` both are held-out nodes, under `zero-shot/together` the other ends are
+    any nodes.
 
     Parameters
     ----------
@@ -116,6 +130,9 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
         "seen", "all", "zero-shot", "zero-shot/new_new" or "zero-shot/together".
     seed
         Seed of the draw; the stream depends on the split and the protocol too.
+    negatives
+        "uniform", "degree" (in proportion to the training degree) or "text" (of the 100 nearest by
+        BM25; at most 2,000 centres). The positives are the same for all.
 
     Examples
     --------
@@ -126,8 +143,8 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
     >>> len(trials), trials.candidates, trials.left_out
     (2, 5, {})
     """
-    given = {"protocol": protocol, "seed": seed}
-    check("draw_trials", {"protocol": Choice(*PROTOCOLS), "seed": Int(0)}, given)
+    given = {"protocol": protocol, "seed": seed, "negatives": negatives}
+    check("draw_trials", _CONSTRAINTS, given)
     _check_kind(split, protocol)
     rng = _generator(split, protocol, seed)
     sides = PROTOCOLS[protocol](split)
@@ -135,9 +152,16 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
     if protocol in NODE_PROTOCOLS:
         left_out = _new_left_out(split, len(np.unique(links[:, 0])))
     center, positive = _one_link_each(links, rng)
-    negative = _one_non_link_each(split.full, center, sides.ends, rng)
+    if negatives != UNIFORM:
+        rng = _generator(split, f"{protocol} {negatives}", seed)
+    if negatives == "text" and len(center) > MOST_TEXT_CENTERS:
+        left_out[NOT_DRAWN] = len(center) - MOST_TEXT_CENTERS
+        chosen = np.sort(rng.choice(len(center), MOST_TEXT_CENTERS, replace=False))
+        center, positive = center[chosen], positive[chosen]
+    negative = KINDS[negatives](Draw(split, center, sides.ends, rng))
     has_negative = negative >= 0
-    left_out[NO_NEGATIVE] = int(np.count_nonzero(~has_negative))
+    reason = NO_NEGATIVE if negatives == UNIFORM else NO_NEIGHBOUR
+    left_out[reason] = int(np.count_nonzero(~has_negative))
     return Trials(
         protocol=protocol,
         seed=int(seed),
@@ -146,12 +170,13 @@ def draw_trials(split: Split, protocol: str = "seen", seed: int = 0) -> Trials:
         negative=negative[has_negative],
         candidates=int(np.count_nonzero(sides.ends)),
         left_out={reason: count for reason, count in left_out.items() if count},
+        negatives=negatives,
     )
 
 
 def _check_kind(split: Split, protocol: str) -> None:
     wanted = "nodes" if protocol in NODE_PROTOCOLS else "links"
-    got = "nodes" if split.kind == "nodes" else "links"
+    got = "nodes" if split.of_nodes else "links"
     if wanted != got:
         raise InputError(f"Protocol '{protocol}' needs a split of {wanted}. Got a split of {got}.")
 
@@ -191,59 +216,4 @@ def _new_left_out(split: Split, centers: int) -> dict[str, int]:
 def _one_link_each(links: Positions, rng: np.random.Generator) -> tuple[Positions, Positions]:
     """One link of every centre, uniform over those it has; `links` sorted by centre."""
     center, start, count = np.unique(links[:, 0], return_index=True, return_counts=True)
-    return center, links[start + _below(count, rng), 1]
-
-
-def _one_non_link_each(
-    graph: TextGraph, center: Positions, allowed: Mask, rng: np.random.Generator
-) -> Positions:
-    """One allowed node for every centre, uniform over its non-links; -1 where it has none.
-
-    Exact and without rejection: the r-th legal candidate of a centre is r plus the number of
-    forbidden ones before it, and the forbidden rank f_j (the j-th of its row) is before it
-    exactly when f_j - j <= r.
-    """
-    row, rank = _forbidden(graph, center, allowed)
-    candidates = np.flatnonzero(allowed)
-    row_size = np.bincount(row, minlength=len(center))
-    row_start = np.cumsum(row_size) - row_size
-    legal = len(candidates) - row_size
-    draw = _below(legal, rng)
-
-    legal_before = rank - (np.arange(len(row)) - row_start[row])
-    width = len(candidates) + 1
-    ends = np.searchsorted(
-        row * width + legal_before, np.arange(len(center)) * width + draw, side="right"
-    )
-    chosen = draw + ends - row_start
-    return np.where(legal > 0, candidates[np.minimum(chosen, len(candidates) - 1)], -1)
-
-
-def _forbidden(graph: TextGraph, center: Positions, allowed: Mask) -> tuple[Positions, Positions]:
-    """Row of the centre and rank among the candidates of every node forbidden to it.
-
-    Both of shape (f,), sorted by row, then rank; forbidden are the neighbours in `graph` and the
-    centre itself.
-    """
-    row, neighbour = neighbour_rows(graph, center)
-    row = np.concatenate([row, np.arange(len(center))])
-    node = np.concatenate([neighbour, center])
-    row, node = row[allowed[node]], node[allowed[node]]
-    rank = (np.cumsum(allowed) - 1)[node]
-    # Two sorted runs one after the other: the stable sort merges them in linear time.
-    keys = np.sort(row * len(allowed) + rank, kind="stable")
-    return keys // len(allowed), keys % len(allowed)
-
-
-def neighbour_rows(graph: TextGraph, nodes: Positions) -> tuple[Positions, Positions]:
-    """Row in `nodes` and position of every neighbour of the nodes, sorted, both of shape (f,)."""
-    adjacency = graph.adjacency()
-    size = np.diff(adjacency.indptr)[nodes]
-    row = np.repeat(np.arange(len(nodes)), size)
-    offset = np.arange(len(row)) - (np.cumsum(size) - size)[row]
-    return row, adjacency.indices[adjacency.indptr[nodes][row] + offset].astype(np.int64)
-
-
-def _below(limit: NDArray[np.int64], rng: np.random.Generator) -> Positions:
-    """Uniform integers in [0, limit), 0 where the limit is 0; shape of `limit`."""
-    return (rng.random(len(limit)) * limit).astype(np.int64)
+    return center, links[start + below(count, rng), 1]

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.evaluation.protocols import both_ways, neighbour_rows
+from pairgram.evaluation.negatives import neighbour_rows
+from pairgram.evaluation.protocols import both_ways
 from pairgram.evaluation.scorer import Positions, Scores
-from pairgram.metrics import Places, join_places, place_links
+from pairgram.metrics import Places, join_places, place_block
 from pairgram.split import Split
 
 Blocks = Callable[[slice], Mapping[str, Scores]]
@@ -123,7 +124,7 @@ def rank(
         begin, end = np.searchsorted(rows, [block.start, block.stop])
         for name, scores in blocks(block).items():
             _check_shape(name, scores, (block.stop - block.start, queries.candidates))
-            places.setdefault(name, []).extend(_places(scores, queries, block))
+            places.setdefault(name, []).append(_places(scores, queries, block))
             wanted = scores[rows[begin:end] - block.start, columns[begin:end]]
             picked.setdefault(name, []).append(wanted)
     return {
@@ -132,16 +133,15 @@ def rank(
     }
 
 
-def _places(scores: Scores, queries: Queries, block: slice) -> Iterator[Places]:
+def _places(scores: Scores, queries: Queries, block: slice) -> Places:
     edges = np.arange(block.start, block.stop + 1)
     links = np.searchsorted(queries.row, edges)
     barred = np.searchsorted(queries.barred_row, edges)
-    for i, row in enumerate(scores):
-        yield place_links(
-            row,
-            queries.target[links[i] : links[i + 1]],
-            queries.barred[barred[i] : barred[i + 1]],
-        )
+    return place_block(
+        scores,
+        (queries.target[links[0] : links[-1]], links - links[0]),
+        (queries.barred[barred[0] : barred[-1]], barred - barred[0]),
+    )
 
 
 def _slices(count: int, width: int) -> Iterator[slice]:

@@ -1,14 +1,16 @@
 """`evaluate`: a model on a split, with the floors beside it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pairgram.evaluation import card as cards
 from pairgram.evaluation.audit import audit
 from pairgram.evaluation.card import Card
-from pairgram.evaluation.measure import Findings, measure_links, measure_new
-from pairgram.evaluation.protocols import LINK_PROTOCOLS, ZERO_SHOT, Trials
+from pairgram.evaluation.measure import Findings, Options, measure_links, measure_new
+from pairgram.evaluation.negatives import KINDS
+from pairgram.evaluation.protocols import LINK_PROTOCOLS, UNIFORM, ZERO_SHOT, Trials
 from pairgram.evaluation.scorer import LinkModel, method_name
 from pairgram.evaluation.table import render, verdict
 from pairgram.params import Bool, Choice, Constraint, Int, check
@@ -29,8 +31,8 @@ class Report(Mapping[str, float | None]):
     Keys are `auc_pair`, `auc_lr` and `ap` under the model's own rule, and `auc_pair/RULE` and
     `ap/RULE` for each of its rules; where links were ranked also `mrr`, `hits@1`, `hits@10`,
     `hits@50`, `recall@10`, `ndcg@10`. Zero-shot has `new_new/…` and `together/…` besides, and
-    every key as `…_nodup` for the nodes whose text training does not have. A value is None where
-    `card.notes` says why.
+    every key as `…_nodup` for the nodes whose text training does not have. Harder negatives give
+    `degree/auc_pair`, `text/auc_pair` and the like. A value is None where `card.notes` says why.
 
     Attributes
     ----------
@@ -76,7 +78,9 @@ def evaluate(
     seed: int = 0,
     *,
     rank: int = 0,
+    negatives: Sequence[str] = (UNIFORM,),
     strict_texts: bool = False,
+    word_vectors: str | Path | None = None,
 ) -> Report:
     """Score a model on the held-out links of a split.
 
@@ -96,8 +100,13 @@ def evaluate(
     rank
         Largest number of nodes whose held-out links are ranked among all nodes, for a split of
         links; 0 ranks none. Zero-shot always ranks all.
+    negatives
+        Kinds of negatives for AUC_pair and AP: "uniform" (always), and harder ones, "degree" and
+        "text", whose figures have keys such as `text/auc_pair`.
     strict_texts
         Whether a text on both sides of a node split fails the audit; otherwise they are counted.
+    word_vectors
+        File of word vectors, text or npz, for the floor Text Matching.
 
     Raises
     ------
@@ -107,22 +116,27 @@ def evaluate(
         No centre can be scored, or the model cannot place the texts of new nodes.
     """
     if protocol is None:
-        protocol = ZERO_SHOT if split.kind == "nodes" else "seen"
+        protocol = ZERO_SHOT if split.of_nodes else "seen"
     given = {"protocol": protocol, "seed": seed, "rank": rank, "strict_texts": strict_texts}
     check("evaluate", _CONSTRAINTS, given)
+    for kind in negatives:
+        check("evaluate", {"negatives": Choice(*KINDS)}, {"negatives": kind})
     audit(split)
+    vectors = None if word_vectors is None else str(word_vectors)
+    options = Options(seed, rank, tuple(negatives), strict_texts, vectors)
     seconds: dict[str, float] = {}
     if protocol == ZERO_SHOT:
-        found = measure_new(model, split, seed, strict_texts, seconds)
+        found = measure_new(model, split, options, seconds)
     else:
-        found = measure_links(model, split, protocol, seed, rank, seconds)
-    return Report(_card(model, split, found, seconds))
+        found = measure_links(model, split, protocol, options, seconds)
+    return Report(_card(model, split, found, options, seconds))
 
 
 def _card(
     model: LinkModel,
     split: Split,
     found: Findings,
+    options: Options,
     seconds: dict[str, float],
 ) -> Card:
     trials = found.trials
@@ -141,8 +155,16 @@ def _card(
         metrics=found.metrics,
         notes=found.notes,
         floors=found.floors,
+        buckets=found.buckets,
+        options={
+            "rank": options.rank,
+            "negatives": list(options.negatives),
+            "strict_texts": options.strict_texts,
+            "word_vectors": options.word_vectors,
+        },
         pairs=stats.get("pairs"),
         updates=stats.get("updates"),
+        passes=stats.get("passes"),
         seconds={**stats.get("seconds", {}), **seconds},
         peak_memory=cards.peak_memory(),
         versions=cards.versions(),

@@ -86,7 +86,7 @@ def fit_weight(split: Split, words: Words) -> float:
     Where no validation split can be cut, votes and BM25 count alike.
     """
     share = 0.05
-    if split.kind == "nodes":
+    if split.of_nodes:
         share = min(share, MOST_VALIDATION_QUERIES / split.train.n_nodes)
     try:
         validation = validation_split(split, share, seed=split.seed)
@@ -121,7 +121,7 @@ def texts_of(graph: TextGraph) -> tuple[str, ...]:
 
 def _validation_floors(validation: Split, words: Words) -> tuple[Queries, TextFloors]:
     own = None
-    if validation.kind == "nodes":
+    if validation.of_nodes:
         queries = zero_shot_queries(validation)
     else:
         every = np.ones(validation.full.n_nodes, dtype=bool)

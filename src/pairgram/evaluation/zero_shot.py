@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram.errors import InputError
 from pairgram.evaluation.auc import PairResult, auc_lr, compare
+from pairgram.evaluation.buckets import Buckets, by_degree
 from pairgram.evaluation.protocols import NODE_PROTOCOLS, ZERO_SHOT, Trials, draw_trials
 from pairgram.evaluation.ranking import Queries, Ranked, rank, zero_shot_queries
 from pairgram.evaluation.scorer import NewNodes, Scores, TextModel, method_name
@@ -28,6 +29,7 @@ class Figures:
 
     metrics: dict[str, float | None] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
+    buckets: Buckets = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +52,14 @@ class ZeroShot:
         Whether training has the text of each held-out node, shape (h,).
     seed
         Seed of the draws.
+    harder
+        Kinds of negatives beside the uniform ones, for links to training nodes.
     """
 
-    def __init__(self, split: Split, repeated: Mask, seed: int) -> None:
+    def __init__(self, split: Split, repeated: Mask, seed: int, harder: Sequence[str] = ()) -> None:
         self.split, self.seed = split, seed
+        drawn = {kind: draw_trials(split, ZERO_SHOT, seed, kind) for kind in harder}
+        self.harder = {kind: trials for kind, trials in drawn.items() if len(trials)}
         self.trials = {
             protocol.removeprefix(ZERO_SHOT).lstrip("/"): draw_trials(split, protocol, seed)
             for protocol in NODE_PROTOCOLS
@@ -71,6 +77,7 @@ class ZeroShot:
     def counts(self) -> dict[str, int]:
         """Queries, links ranked, and centres of the other kinds."""
         kinds = {f"{name}/centers": len(trials) for name, trials in self.trials.items() if name}
+        kinds |= {f"{kind}/centers": len(trials) for kind, trials in self.harder.items()}
         counts = {"queries": len(self.queries), "ranked_links": len(self.queries.row)}
         return {"new_nodes": len(self.split.new), **counts, **kinds}
 
@@ -86,6 +93,10 @@ class ZeroShot:
             for group in tried:
                 _add_pairs(found, group, placed.rule, rules, table, keep, suffix, self.seed)
             _add_ranking(found, ranked, self.queries, placed.rule, keep, suffix)
+        for kind, trials in self.harder.items():
+            hard = self._try_trials(placed, trials, f"{kind}/", rules)
+            _add_hard(found, hard, placed.rule)
+        found.buckets.update(by_degree(self.split, self.main, *tried[0].scores[placed.rule]))
         ties = {rule: compare(*tried[0].scores[rule]).ties for rule in rules}
         return found, ties
 
@@ -95,18 +106,28 @@ class ZeroShot:
         weight = fit_weight(self.split, words)
         texts = query_texts(self.split, self.queries)
         floors = TextFloors(self.split.train, texts, words, weight)
-        row = np.searchsorted(self.queries.node, self.main.center)
-        ends = np.stack([self.main.positive, self.main.negative], axis=1)
-        pick = np.repeat(row, 2), np.searchsorted(self.split.kept, ends.ravel())
         found = {
             name: dict(self._floor(ranked))
-            for name, ranked in rank(floors, self.queries, pick).items()
+            for name, ranked in rank(floors, self.queries, self._picks()).items()
         }
         found["vote+bm25"]["weight"] = weight
         return found
 
+    def _picks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Query and training position of all positives and negatives, sorted by query."""
+        groups = [self.main, *self.harder.values()]
+        center = np.concatenate([np.repeat(trials.center, 2) for trials in groups])
+        ends = [np.stack([trials.positive, trials.negative], axis=1).ravel() for trials in groups]
+        row = np.searchsorted(self.queries.node, center)
+        self._order = np.argsort(row, kind="stable")
+        other = np.searchsorted(self.split.kept, np.concatenate(ends))
+        return row[self._order], other[self._order]
+
     def _floor(self, ranked: Ranked) -> Iterator[tuple[str, float]]:
-        positive, negative = ranked.picked[0::2], ranked.picked[1::2]
+        scores = np.empty(len(ranked.picked))
+        scores[self._order] = ranked.picked
+        yield from self._hard_floor(scores[2 * len(self.main) :])
+        positive, negative = scores[: 2 * len(self.main)].reshape(-1, 2).T
         for suffix, keep in self._subsets():
             chosen = keep[self.main.center]
             if chosen.any():
@@ -114,6 +135,15 @@ class ZeroShot:
                     yield f"{key}{suffix}", value
             for key, value in _ranking(ranked.places, self.queries, keep).items():
                 yield f"{key}{suffix}", value
+
+    def _hard_floor(self, scores: Scores) -> Iterator[tuple[str, float]]:
+        begin = 0
+        for kind, trials in self.harder.items():
+            positive, negative = scores[begin : begin + 2 * len(trials)].reshape(-1, 2).T
+            begin += 2 * len(trials)
+            result = compare(positive, negative)
+            yield f"{kind}/auc_pair", result.auc_pair
+            yield f"{kind}/ap", result.ap
 
     def _subsets(self) -> Iterator[tuple[str, Mask]]:
         """All nodes, then those whose text training does not have; shape (n,)."""
@@ -138,16 +168,21 @@ class ZeroShot:
         return table
 
     def _try(self, placed: NewNodes, name: str, rules: Sequence[str]) -> Tried:
-        trials = self.trials[name]
         possible = rules if name == "" else [r for r in rules if r in placed.rules_between]
+        prefix = f"{name}/" if name else ""
+        return self._try_trials(placed, self.trials[name], prefix, possible)
+
+    def _try_trials(
+        self, placed: NewNodes, trials: Trials, prefix: str, rules: Sequence[str]
+    ) -> Tried:
         scores = {
             rule: (
                 self._score(placed, trials.center, trials.positive, rule),
                 self._score(placed, trials.center, trials.negative, rule),
             )
-            for rule in possible
+            for rule in rules
         }
-        return Tried(f"{name}/" if name else "", trials, scores)
+        return Tried(prefix, trials, scores)
 
     def _score(
         self, placed: NewNodes, center: NDArray[np.int64], other: NDArray[np.int64], rule: str
@@ -217,6 +252,16 @@ def _add_own(
     found.metrics[f"{prefix}auc_pair{suffix}"] = None if result is None else result.auc_pair
     found.metrics[f"{prefix}auc_lr{suffix}"] = area
     found.metrics[f"{prefix}ap{suffix}"] = None if result is None else result.ap
+
+
+def _add_hard(found: Figures, group: Tried, own: str) -> None:
+    """Add the AUCs under harder negatives."""
+    for rule, scores in group.scores.items():
+        result = compare(*scores)
+        for key, value in (("auc_pair", result.auc_pair), ("ap", result.ap)):
+            found.metrics[f"{group.prefix}{key}/{rule}"] = value
+            if rule == own:
+                found.metrics[f"{group.prefix}{key}"] = value
 
 
 def _add_ranking(

@@ -1,5 +1,6 @@
 """Texts as weighted bags of words: BM25 and TF-IDF, scored in blocks."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
@@ -10,6 +11,8 @@ from pairgram.text.cleaning import cleaner
 
 Words = Callable[[str], list[str]]
 Floats = NDArray[np.floating[Any]]
+
+PAIRS = 1 << 14  # pairs of texts held at once
 
 plain_words: Words = cleaner("words")
 
@@ -43,6 +46,7 @@ class LexicalIndex:
         query_weight: Callable[[Any], Any] | None = None,
     ) -> None:
         self.n_texts = weight.shape[0]
+        self._by_text = weight.tocsr()
         self._by_word = weight.T.tocsr()
         self._vocabulary, self._words, self._query_weight = vocabulary, words, query_weight
 
@@ -65,6 +69,8 @@ class LexicalIndex:
         ids, vocabulary = _number([words(text) for text in texts])
         if not vocabulary:
             return cls(csc_array((len(ids), 1), dtype=np.float32), {}, words)
+        # It speaks of every index on a logger of its own.
+        logging.getLogger("bm25s").setLevel(logging.WARNING)
         index = bm25s.BM25(k1=k1, b=b, method="lucene")
         index.index((ids, vocabulary), create_empty_token=False, show_progress=False)
         parts = tuple(index.scores[name] for name in ("data", "indices", "indptr"))
@@ -90,6 +96,15 @@ class LexicalIndex:
     def scores(self, queries: Any) -> Floats:
         """Scores of rows of `queries`, shape (b, v), with every text, shape (b, n)."""
         scores: Floats = (queries @ self._by_word).toarray()
+        return scores
+
+    def pairs(self, queries: Any, rows: NDArray[np.int64], texts: NDArray[np.int64]) -> Floats:
+        """Scores of rows of `queries`, shape (m, v), with single texts; all of shape (k,)."""
+        scores = np.empty(len(rows), dtype=np.float64)
+        for begin in range(0, len(rows), PAIRS):
+            part = slice(begin, begin + PAIRS)
+            common = queries[rows[part]].multiply(self._by_text[texts[part]])
+            scores[part] = np.asarray(common.sum(axis=1)).ravel()
         return scores
 
 

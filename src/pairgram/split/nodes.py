@@ -1,11 +1,9 @@
 """Splits of nodes, for zero-shot: nothing of a held-out node reaches training."""
 
-import numpy as np
-
-from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 from pairgram.params import Float, Int, check
-from pairgram.split.base import NODES, Split, build_nodes, shuffled
+from pairgram.split.base import Split
+from pairgram.split.build import NODES, build_nodes, drawn
 
 
 def split_nodes(graph: TextGraph, hold_out: float = 0.005, seed: int = 0) -> Split:
@@ -40,17 +38,5 @@ def split_nodes(graph: TextGraph, hold_out: float = 0.005, seed: int = 0) -> Spl
 
 def carve_nodes(graph: TextGraph, share: float, seed: int, stream: int, owner: str) -> Split:
     """Draw round(share · nodes) of the nodes of `graph` and hold them out."""
-    drawn = round(share * graph.n_nodes)
-    if not drawn:
-        raise InputError(
-            f"{owner}: at least one node must be held out. Got 0 of {graph.n_nodes}; "
-            "use a larger share."
-        )
-    new = np.sort(shuffled(graph.n_nodes, seed, stream)[:drawn]).astype(np.int64)
-    split = build_nodes(graph, new, seed=seed, share=1 - share)
-    if not split.train.n_edges or not len(split.held_out):
-        raise InputError(
-            f"{owner}: both sides must get a link. Got {split.train.n_edges} to train on and "
-            f"{len(split.held_out)} to test, of {graph.n_edges}; use more links or another share."
-        )
-    return split
+    held = drawn(graph.n_nodes, round(share * graph.n_nodes), seed, stream)
+    return build_nodes(graph, held, owner, seed=seed, share=1 - share)
