@@ -13,7 +13,7 @@ from pairgram.split import Split
 
 def build(method: str, parameters: dict[str, Any], seed: int, threads: int | None = None) -> Model:
     """Make the model of a cell; unknown parameters raise `ParameterError`."""
-    return METHODS[method]().set_params(**parameters, seed=seed, threads=threads)
+    return METHODS[method]().set_shared(seed=seed, threads=threads).set_params(**parameters)
 
 
 def fit_and_evaluate(job: Job) -> dict[str, Any]:
@@ -52,6 +52,8 @@ def fit_and_evaluate(job: Job) -> dict[str, Any]:
 def _warm_up(job: Job) -> None:
     """Fit a tiny graph first, so that compiled kernels are ready and not part of the fit."""
     model = build(job.method, job.parameters, job.seed, job.threads)
+    if "seed" not in model.get_params():  # nothing is drawn or trained
+        return
     if "epochs" in model.get_params():
         model.set_params(epochs=1)
     model.fit(planted_graph(communities=2, size=8, inside=0.9))
