@@ -17,6 +17,7 @@ from pairgram.cli.methods import MethodFlags
 from pairgram.graph import TextGraph
 from pairgram.models import METHODS
 from pairgram.vectors import Vectors
+from worlds import TRAINED
 
 
 @pytest.fixture
@@ -77,7 +78,9 @@ def test_fit_saves_what_python_fits(cliques, tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_fit_every_method(method, cliques, tmp_path):
     files = (cliques[0], "--texts", cliques[1])
-    said = run("fit", *files, "-o", tmp_path / "model", "--model", method, *FAST)
+    (tmp_path / "words.txt").write_text("text 1 0\na0 0 1\n")
+    flags = FAST if method in TRAINED else ("--word-vectors", tmp_path / "words.txt")
+    said = run("fit", *files, "-o", tmp_path / "model", "--model", method, *flags)
     assert said.stdout.startswith(METHODS[method].__name__)
     assert pg.load(tmp_path / "model").method == method
 

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import pairgram as pg
 from pairgram.errors import ParameterError
 from pairgram.models import METHODS
-from worlds import READS_TEXT, SIZE, SMALL, build, world
+from worlds import READS_TEXT, SIZE, SMALL, TRAINED, WORD_VECTORS, build, world
 
 # Another value of every parameter, from the one in use.
 OTHER = {
@@ -36,7 +35,7 @@ OTHER = {
     "without_word": lambda old: not old,
     "min_count": lambda old: old + 2,
     "max_words": lambda old: 2,
-    "word_vectors": lambda old: str(Path(__file__).parent / "data" / "word_vectors.txt"),
+    "word_vectors": lambda old: WORD_VECTORS.replace(".", "_other.") if old else WORD_VECTORS,
     "word_dropout": lambda old: old + 0.3,
     "shared_negatives": lambda old: 0,
     "mask_known": lambda old: not old,
@@ -102,7 +101,8 @@ def test_every_rule_that_is_offered_works(method, fitted):
 @methods
 def test_repeats_itself_and_differs_with_another_seed(method, fitted):
     assert_equal(build(method).fit(world()), fitted[method])
-    assert differ(build(method, seed=1).fit(world()), fitted[method])
+    if method in TRAINED:
+        assert differ(build(method, seed=1).fit(world()), fitted[method])
 
 
 @pytest.mark.quick
@@ -180,7 +180,7 @@ def test_save_and_load_give_the_same_model(method, directed, tmp_path):
     assert (loaded.rules_, loaded.rule_) == (model.rules_, model.rule_)
     assert_equal(loaded, model)
     pairs = list(itertools.permutations(graph.names.tolist(), 2))
-    directions = ("both", "out", "in") if directed else ("both",)
+    directions = ("both", "out", "in") if model.directed else ("both",)
     for rule in model.rules_:
         np.testing.assert_array_equal(loaded.score(pairs, rule), model.score(pairs, rule))
         for direction in directions:
@@ -194,7 +194,7 @@ def test_save_and_load_give_the_same_model(method, directed, tmp_path):
 @methods
 def test_a_second_fit_starts_afresh(method, fitted):
     model = build(method)
-    texts = {"x": "one", "y": "two words"}
+    texts = {"x": "red", "y": "two boats, blue"}
     other = pg.TextGraph.from_edges(["x", "y", "z"], ["y", "z", "w"], texts=texts)
     assert model.fit(other) is model
     assert len(model.vectors_) == 4
@@ -230,7 +230,7 @@ def test_fit_changes_no_input(method):
 @methods
 def test_stats_say_what_was_done(method, fitted):
     stats = fitted[method].stats_
-    assert stats["updates"] >= stats["pairs"] > 0
+    assert (stats["updates"] >= stats["pairs"] > 0) == (method in TRAINED)
     assert set(stats["seconds"]) == {"sample", "train"}
     assert all(seconds >= 0 for seconds in stats["seconds"].values())
 

@@ -7,7 +7,7 @@ from pairgram.errors import PairgramError
 from pairgram.models import METHODS
 from pairgram.training import checkpoint as checkpoint_module
 from pairgram.training.sources import DrawnEdges, SampledPairs, WalkWindows
-from worlds import READS_TEXT, SMALL, world
+from worlds import READS_TEXT, SMALL, TRAINED, world
 
 
 class BreakError(Exception):
@@ -43,7 +43,7 @@ def tables(model):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", TRAINED)
 def test_resumed_at_every_turn(method, tmp_path, monkeypatch):
     monkeypatch.setattr("pairgram.engine.local.available_threads", lambda: 8)
     graph, counter = world(), BreakAt()

@@ -1,11 +1,13 @@
 """The world with a known answer in which all methods are tested."""
 
 import itertools
+from pathlib import Path
 
 import pairgram as pg
 from pairgram.models import METHODS
 
 SIZE = 8
+WORD_VECTORS = str(Path(__file__).parent / "data" / "word_vectors.txt")
 # Small and quick settings under which the world is learnt; a new method needs an entry.
 SMALL = {
     # Under 'calibrated' pairs sampled across the bridge are likely, and rightly so.
@@ -30,7 +32,10 @@ SMALL = {
         "batch_size": 4,
         "threads": 1,
     },
+    "text_matching": {"word_vectors": WORD_VECTORS},
 }
+# Methods that draw and train; the others are the same whatever the seed, and know no direction.
+TRAINED = [method for method, cls in METHODS.items() if "seed" in cls.constraints]
 # Models that read text repeat themselves on one thread count, the others on any.
 READS_TEXT = {method for method, cls in METHODS.items() if hasattr(cls, "embed")}
 
@@ -50,4 +55,7 @@ def world(directed=False, extra=()):
 
 
 def build(method, **more):
+    """Make a model; a direction is left to the methods that know one."""
+    if "directed" not in METHODS[method].constraints:
+        more.pop("directed", None)
     return METHODS[method](**(SMALL[method] | more))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
-    from pairgram.models import LINE, PS, TGE, DeepWalk, Node2Vec, Suggestion, load
+    from pairgram.models import LINE, PS, TGE, DeepWalk, Node2Vec, Suggestion, TextMatching, load
     from pairgram.sampling import Pairs, iter_pairs, sample_pairs
     from pairgram.split import Split, split_edges, split_nodes, split_nodes_time, split_time
     from pairgram.vectors import Vectors
@@ -33,6 +33,7 @@ _HOME = {
     "Suggestion": "models",
     "TGE": "models",
     "TextGraph": "graph",
+    "TextMatching": "models",
     "Vectors": "vectors",
     "evaluate": "evaluation",
     "iter_pairs": "sampling",
@@ -55,6 +56,7 @@ __all__ = [
     "Split",
     "Suggestion",
     "TextGraph",
+    "TextMatching",
     "Vectors",
     "evaluate",
     "iter_pairs",

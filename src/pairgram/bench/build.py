@@ -14,10 +14,7 @@ UNTRAINED = ("threads", "rule", "device")
 
 def build(method: str, parameters: dict[str, Any], seed: int, threads: int | None = None) -> Model:
     """Make the model of a cell; unknown parameters raise `ParameterError`."""
-    model = METHODS[method]()
-    own = model.get_params()
-    common = {k: v for k, v in {"seed": seed, "threads": threads}.items() if k in own}
-    return model.set_params(**{**common, **parameters})
+    return METHODS[method]().set_shared(seed=seed, threads=threads).set_params(**parameters)
 
 
 def ready(job: Job) -> Model:

@@ -83,6 +83,8 @@ def _fit_entry(model: Model | None, job: Job, clock: Clock) -> dict[str, Any]:
 def _warm_up(job: Job) -> None:
     """Fit a tiny graph first, so that compiled kernels are ready and not part of the fit."""
     model = ready(job)
+    if "seed" not in model.get_params():  # nothing is drawn or trained
+        return
     if "epochs" in model.get_params():
         model.set_params(epochs=1)
     model.fit(planted_graph(communities=2, size=8, inside=0.9))

@@ -23,7 +23,7 @@ from pairgram.bench.spec import FLOORS, Table
 from pairgram.bench.store import Store, read_record
 
 RANKING = {"mrr": "MRR", "hits@10": "Hits@10", "hits@50": "Hits@50", "ndcg@10": "nDCG@10"}
-RULES = ("dot", "context", "symmetric", "calibrated")
+RULES = ("dot", "cosine", "context", "symmetric", "calibrated")
 PROTOCOLS = {
     "seen": "both ends of a link, and the negatives, have a training link; the published figures "
     "are read as this protocol",
@@ -56,9 +56,11 @@ def links_page(table: Table, store: Store, command: str) -> str:
 
 
 def _figures(table: Table, lines: list[Line], protocol: str) -> list[str]:
+    met = {rule for line in lines for rule in line.rules(protocol)}
+    rules = [rule for rule in RULES if rule in met or rule != "cosine"]
     columns = [
         "dataset", "method", ">published AUC_LR", ">published AUC_pair", ">AUC_LR",
-        *(f">AUC_pair {rule}" for rule in RULES), "own rule", ">degree floor", ">seeds",
+        *(f">AUC_pair {rule}" for rule in rules), "own rule", ">degree floor", ">seeds",
     ]  # fmt: skip
     shown = [
         line
@@ -70,7 +72,7 @@ def _figures(table: Table, lines: list[Line], protocol: str) -> list[str]:
         "",
         f"{PROTOCOLS.get(protocol, 'As named.').capitalize()}.",
         "",
-        *grid(columns, (_figure_row(line, protocol) for line in shown)),
+        *grid(columns, (_figure_row(line, protocol, rules) for line in shown)),
         "",
         *_ranking(lines, protocol),
     ]
@@ -100,14 +102,14 @@ def _ranking_rows(line: Line, protocol: str) -> Iterator[list[str]]:
         yield [line.row.name, line.label, *cells]
 
 
-def _figure_row(line: Line, protocol: str) -> list[str]:
-    rules, best = line.rules(protocol), line.best_rule(protocol)
+def _figure_row(line: Line, protocol: str, rules: list[str]) -> list[str]:
+    found, best = line.rules(protocol), line.best_rule(protocol)
     return [
         line.row.name,
         line.label,
         *published_cells(line.row, line.method),
         figure(line.metric(protocol, "auc_lr")),
-        *(figure(rules.get(rule)) for rule in RULES),
+        *(figure(found.get(rule)) for rule in rules),
         NONE if best is None else best[0],
         figure(line.floor(protocol)),
         f"{len(line.cards)} of {len(line.row.seeds)}",

@@ -79,7 +79,7 @@ def evaluate(
     common = {"directed": graph.directed, "threads": threads}
 
     def build(name: str, number: int) -> "Model":
-        return methods.build(name, {**common, **given.get(name, {}), "seed": number})
+        return methods.build(name, given.get(name, {}), **common, seed=number)
 
     _check_flags(
         task,

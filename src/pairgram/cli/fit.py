@@ -25,7 +25,9 @@ def fit(
     to: Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")],
     parameters: MethodFlags,
     output: OutputFlags,
-    model: Annotated[str, typer.Option(help="ps, deepwalk, node2vec, line or tge.")] = "ps",
+    model: Annotated[
+        str, typer.Option(help="ps, deepwalk, node2vec, line, tge or text_matching.")
+    ] = "ps",
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -34,8 +36,8 @@ def fit(
     Ctrl-C keeps what is done beside the folder; the same command goes on from there.
     """
     terminal = Terminal(output)
-    given = {**parameters.given(), "directed": graph.directed, "seed": seed, "threads": threads}
-    built = methods.build(model, given)
+    shared = {"directed": graph.directed, "seed": seed, "threads": threads}
+    built = methods.build(model, parameters.given(), **shared)
     nodes = read_graph(graph)
     outputs.check_model_folder(to)
     _train(terminal, built, nodes, to)

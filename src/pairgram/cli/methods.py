@@ -38,7 +38,7 @@ class MethodFlags:
         bool | None, _flag("Take log K off every score in training.", "--offset/--no-offset")
     ] = None
     rule: Annotated[
-        str | None, _flag("How links are scored: dot, context, symmetric or calibrated.")
+        str | None, _flag("How links are scored: dot, context, symmetric, calibrated, cosine.")
     ] = None
     preset: Annotated[str | None, _flag("tge: paper or best.")] = None
     encoder: Annotated[str | None, _flag("tge: bilstm or bag.")] = None
@@ -48,11 +48,11 @@ class MethodFlags:
     ] = None
     without_char: Annotated[bool | None, _flag("tge: no characters.", "--without-char")] = None
     without_word: Annotated[bool | None, _flag("tge: characters alone.", "--without-word")] = None
-    cleaning: Annotated[str | None, _flag("tge: paper or words.")] = None
+    cleaning: Annotated[str | None, _flag("tge, text_matching: paper or words.")] = None
     min_count: Annotated[int | None, _flag("tge: rarer words are unknown.")] = None
     max_words: Annotated[int | None, _flag("tge: words of a text that are read.")] = None
     word_vectors: Annotated[
-        str | None, _flag("tge: file that word vectors start from, text or npz.")
+        str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
     shared_negatives: Annotated[
@@ -73,15 +73,18 @@ class MethodFlags:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def build(method: str, given: Mapping[str, Any]) -> "Model":
-    """Make an unfitted model; names that are not the method's own and bad values raise."""
+def build(method: str, given: Mapping[str, Any], **shared: Any) -> "Model":
+    """Make an unfitted model; names that are not the method's own and bad values raise.
+
+    What is `shared` by most methods goes to those that have it.
+    """
     from pairgram import params
     from pairgram.models import METHODS
 
     if method not in METHODS:
         raise ParameterError(f"There is no method {method!r}. Known are {', '.join(METHODS)}.")
     chosen = METHODS[method]
-    model = chosen().set_params(**given)
+    model = chosen().set_shared(**shared).set_params(**given)
     params.check(chosen.__name__, chosen.constraints, model.get_params())
     return model
 

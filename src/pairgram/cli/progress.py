@@ -1,5 +1,6 @@
 """Training with a bar on a terminal, and with Ctrl-C between two chunks."""
 
+import inspect
 import logging
 import os
 import signal
@@ -48,9 +49,12 @@ def fit_model(
             if interrupted():
                 raise StoppedError(progress.turn, turns)
 
-        # Every method takes these two; the base class does not promise them.
+        # Methods that train take these two; the base class does not promise them.
         fit: Any = model.fit
-        fit(graph, checkpoint=checkpoint, callback=after_chunk)
+        if "callback" in inspect.signature(fit).parameters:
+            fit(graph, checkpoint=checkpoint, callback=after_chunk)
+        else:
+            fit(graph)
 
 
 @contextmanager

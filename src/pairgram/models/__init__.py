@@ -7,6 +7,10 @@ from pairgram.models.node2vec import Node2Vec
 from pairgram.models.ps import PS
 from pairgram.models.registry import METHODS
 from pairgram.models.storage import load
+from pairgram.models.text_matching import TextMatching
 from pairgram.models.tge import TGE
 
-__all__ = ["LINE", "METHODS", "PS", "TGE", "DeepWalk", "Model", "Node2Vec", "Suggestion", "load"]
+__all__ = [
+    "LINE", "METHODS", "PS", "TGE", "DeepWalk", "Model", "Node2Vec", "Suggestion", "TextMatching",
+    "load",
+]  # fmt: skip

@@ -1,5 +1,6 @@
 """What every fitted model can do: score links, suggest them, be saved."""
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ from pairgram.vectors import Vectors
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Model(Estimator):
     vectors_: Vectors
     fingerprint_: str
     stats_: dict[str, Any]
+    _tables_: Tables
     directed: bool = False
     rule: str = "dot"
 
@@ -131,12 +135,7 @@ class Model(Estimator):
         rule
             One of `rules_`; None takes the model's own.
         """
-        self._check_fitted()
-        params.check(
-            type(self).__name__,
-            {"k": params.Int(1), "direction": params.Choice("out", "in", "both")},
-            {"k": k, "direction": direction},
-        )
+        self._check_asked(k, direction)
         if text is not None and node is None:
             return self._suggest_text(text, k, direction, rule)
         if node is None or text is not None:
@@ -146,6 +145,7 @@ class Model(Estimator):
         known = _row(self._known(direction), position)
         score = scorer_of_node(tables, self._rule(rule), position)
         found, scores = top_k(score, self.graph_.n_nodes, k, np.append(known, position))
+        notice_fewer(len(found), k)
         return [
             Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._why(position, v))
             for v, s in zip(found.tolist(), scores, strict=True)
@@ -157,6 +157,14 @@ class Model(Estimator):
         raise ParameterError(
             f"{type(self).__name__} learns from structure alone and cannot place a new text. "
             "Pass node= with the id of a known node."
+        )
+
+    def _check_asked(self, k: int, direction: str) -> None:
+        self._check_fitted()
+        params.check(
+            type(self).__name__,
+            {"k": params.Int(1), "direction": params.Choice("out", "in", "both")},
+            {"k": k, "direction": direction},
         )
 
     def save(self, folder: str | Path) -> None:
@@ -208,7 +216,14 @@ class Model(Estimator):
         return self.graph_.texts[v] if self.graph_.texts is not None else ""
 
     def _tables(self) -> Tables:
+        """What the rules read, made at its first use: the prior reads every degree."""
         self._check_fitted()
+        made: Tables | None = self.__dict__.get("_tables_")
+        if made is None or made.center is not self.vectors_.center:
+            made = self._tables_ = self._make_tables()
+        return made
+
+    def _make_tables(self) -> Tables:
         return Tables(self.vectors_.center, self.vectors_.context, self._prior())
 
     def _prior(self) -> Floats | None:
@@ -240,6 +255,12 @@ class Model(Estimator):
                 f"{type(self).__name__} needs at least one edge. The graph has "
                 f"{graph.n_nodes} nodes and none: check the edge list."
             )
+
+
+def notice_fewer(found: int, k: int) -> None:
+    """Say it when there are not so many nodes as were asked for."""
+    if found < k:
+        logger.warning("%d suggestions asked for; the graph has %d to offer", k, found)
 
 
 def _row(graph: Adjacency, u: int) -> IntArray:

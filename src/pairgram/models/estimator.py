@@ -33,6 +33,11 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def set_shared(self, **values: Any) -> Self:
+        """Change those of the parameters that this method has, such as `seed` or `threads`."""
+        known = self._parameter_names()
+        return self.set_params(**{name: v for name, v in values.items() if name in known})
+
     def _check_params(self) -> None:
         params.check(type(self).__name__, self.constraints, self.get_params())
 

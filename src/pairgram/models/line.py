@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.engine import LocalEngine
 from pairgram.errors import ParameterError
 from pairgram.graph import TextGraph
+from pairgram.models.scoring import unit_rows
 from pairgram.models.sgns import SGNS_CONSTRAINTS, Callback, SgnsModel
 from pairgram.training.sgns import PairSource, Settings
 from pairgram.training.sources import DrawnEdges
@@ -114,7 +114,7 @@ class LINE(SgnsModel):
                     self._half_source(graph, order), graph, self._half_settings(graph, order),
                     engine, file, callback, degree,
                 )  # fmt: skip
-                halves.append(_unit_rows(center))
+                halves.append(unit_rows(center))
                 stats.append(progress)
         self._remember(graph, Vectors(np.hstack(halves), None, graph.names), *stats)
         return self
@@ -135,11 +135,3 @@ class LINE(SgnsModel):
     def _half_seed(self, order: int) -> int:
         """Seed of one half; the largest wrap around, for a seed has 63 bits."""
         return (self.seed + order) % 2**63
-
-
-def _unit_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows scaled to length 1; zero rows stay zero."""
-    length = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-    length[length == 0] = 1
-    scaled: NDArray[np.float32] = matrix / length[:, None]
-    return scaled

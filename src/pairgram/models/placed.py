@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pairgram.errors import ParameterError
-from pairgram.models.scoring import Floats, IntArray, Tables, pair_terms
+from pairgram.models.scoring import Floats, IntArray, Tables, pair_terms, unit_rows
 
 BETWEEN = "between new nodes"
 KNOWN = "from a new node"
@@ -51,7 +51,8 @@ class Placed:
     ) -> None:
         self.center = center
         bias = None if prior is None else np.full(len(center), prior, np.float32)
-        self._known, self._new = tables, Tables(center, context, bias, tables.backwards)
+        unit = None if tables.unit is None else unit_rows(center)
+        self._known, self._new = tables, Tables(center, context, bias, tables.backwards, unit)
         self.rules = _rules(self._new, self._known)
         self.rules_between = _rules(self._new, self._new)
         self.rule = next(name for name in (rule, "context", "dot") if name in self.rules)
@@ -91,6 +92,7 @@ def _rules(first: Tables, second: Tables) -> tuple[str, ...]:
         "context": one_way,
         "symmetric": both,
         "calibrated": one_way and second.prior is not None,
+        "cosine": first.unit is not None and second.unit is not None,
     }
     return tuple(name for name, possible in has.items() if possible)
 

@@ -1,18 +1,25 @@
 """Models that read texts: a new node is placed by its text alone."""
 
+import logging
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
-from pairgram.models.base import Model, Suggestion
+from pairgram.models.base import Model, Suggestion, notice_fewer
 from pairgram.models.placed import Placed
+from pairgram.models.scoring import Floats
 from pairgram.search import top_k
 
+logger = logging.getLogger(__name__)
+
 Table = NDArray[np.float32]
+
+BLOCK_SCORES = 1 << 24
+NOTHING = np.empty(0, np.int64)
 
 
 class ReadingModel(Model):
@@ -25,6 +32,16 @@ class ReadingModel(Model):
     @abstractmethod
     def _vectors_of(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         """Centre vectors and, where they come from text, context vectors, both (m, dim)."""
+
+    @property
+    @abstractmethod
+    def _word_ids(self) -> Mapping[str, int]:
+        """Known words; the larger the number, the rarer the word."""
+
+    @property
+    def _reads_letters(self) -> bool:
+        """Whether an unknown word still says something."""
+        return False
 
     def embed(self, texts: Sequence[str]) -> Table:
         """Vectors of texts, known or new, shape (m, dim)."""
@@ -59,26 +76,44 @@ class ReadingModel(Model):
             )
         return graph.texts
 
+    def suggest_many(
+        self, texts: Sequence[str], k: int = 10, direction: str = "both", rule: str | None = None
+    ) -> list[list[Suggestion]]:
+        """The k most likely links of each of many new nodes; parameters as in `suggest`."""
+        self._check_asked(k, direction)
+        placed = self._placed(texts, direction)
+        step = max(1, BLOCK_SCORES // self.graph_.n_nodes)
+        blocks = (slice(begin, begin + step) for begin in range(0, len(texts), step))
+        rows = (scores for block in blocks for scores in placed.block(block, rule))
+        return [self._best(text, row, k) for text, row in zip(texts, rows, strict=True)]
+
     def _suggest_text(
         self, text: str, k: int, direction: str, rule: str | None
     ) -> list[Suggestion]:
-        scores = self._placed([text], direction).block(slice(0, 1), rule)[0]
-        nothing = np.empty(0, np.int64)
-        found, best = top_k(lambda a, b: scores[a:b], self.graph_.n_nodes, k, nothing)
-        read = self.words(text)
+        return self.suggest_many([text], k, direction, rule)[0]
+
+    def _best(self, text: str, scores: Floats, k: int) -> list[Suggestion]:
+        found, best = top_k(lambda a, b: scores[a:b], len(scores), k, NOTHING)
+        notice_fewer(len(found), k)
+        read = set(self.words(text))
+        self._notice_unread(read)
         return [
             Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._shared(read, v))
             for v, s in zip(found.tolist(), best, strict=True)
         ]
 
-    def _shared(self, read: list[str], v: int) -> str:
+    def _notice_unread(self, read: set[str]) -> None:
+        if not read:
+            logger.warning("the text has no word to read: every such text gets these suggestions")
+        elif not read & self._word_ids.keys():
+            rest = "only their letters count" if self._reads_letters else "they count for nothing"
+            logger.warning("none of the %d words of the text is known: %s", len(read), rest)
+
+    def _shared(self, read: set[str], v: int) -> str:
         """Shared words, the rarest first, as many as fit in a line."""
-        common = sorted(set(read) & set(self.words(self._text(v))), key=self._commonness)
+        ids = self._word_ids
+        common = sorted(read & set(self.words(self._text(v))), key=lambda w: (-ids.get(w, 0), w))
         if not common:
             return "no shared word"
         more = ", …" if len(common) > 3 else ""
         return f"{len(common)} shared word{'s' * (len(common) > 1)}: {', '.join(common[:3])}{more}"
-
-    def _commonness(self, word: str) -> tuple[float, str]:
-        """Sort key of words, the rarest first; without counts the longest."""
-        return -len(word), word

@@ -5,8 +5,9 @@ from pairgram.models.deepwalk import DeepWalk
 from pairgram.models.line import LINE
 from pairgram.models.node2vec import Node2Vec
 from pairgram.models.ps import PS
+from pairgram.models.text_matching import TextMatching
 from pairgram.models.tge import TGE
 
 METHODS: dict[str, type[Model]] = {
-    cls.method: cls for cls in (PS, DeepWalk, Node2Vec, LINE, TGE)
+    cls.method: cls for cls in (PS, DeepWalk, Node2Vec, LINE, TGE, TextMatching)
 }  # fmt: skip

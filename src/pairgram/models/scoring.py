@@ -12,6 +12,8 @@ calibrated
     e_u·e'_v + log K + log q(v), q the noise distribution with degrees of at least 1, plus what
     training added to every score. By the identity of noise-contrastive estimation this estimates
     log P(v | u) of the sampled pairs.
+cosine
+    e_u·e_v / (|e_u| |e_v|), for vectors that were not trained to be multiplied; 0 for a zero one.
 """
 
 from collections.abc import Callable
@@ -32,18 +34,22 @@ BLOCK = 1 << 16
 class Tables:
     """What the rules read: centre and context vectors (n, dim), and log K + log q(v), (n,).
 
-    With `backwards`, (u, v) scores as (v, u) does without; the prior stays v's.
+    With `backwards`, (u, v) scores as (v, u) does without; the prior stays v's. `unit` holds the
+    centre vectors scaled to length 1, for models that offer `cosine`.
     """
 
     center: Floats
     context: Floats | None
     prior: Floats | None
     backwards: bool = False
+    unit: Floats | None = None
 
     @property
     def rules(self) -> tuple[str, ...]:
         """Rules that these tables allow."""
-        return ("dot",) if self.context is None or self.prior is None else RULES
+        if self.context is not None and self.prior is not None:
+            return RULES
+        return ("dot",) if self.unit is None else ("dot", "cosine")
 
     def reversed(self) -> "Tables":
         """Return tables that score links in the other direction."""
@@ -90,6 +96,8 @@ def pair_terms(
     first: Tables, second: Tables, rule: str
 ) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
     """The rule for u of `first` and v of `second`: products left_u·right_v, and a term of v."""
+    if rule == "cosine" and first.unit is not None and second.unit is not None:
+        return [(first.unit, second.unit)], None
     context = first.context if first.backwards else second.context
     if rule == "dot" or context is None:
         return [(first.center, second.center)], None
@@ -97,3 +105,11 @@ def pair_terms(
     if rule == "symmetric" and first.context is not None and second.context is not None:
         return [(first.center, second.context), (first.context, second.center)], None
     return [one_way], second.prior if rule == "calibrated" else None
+
+
+def unit_rows(matrix: Floats) -> Floats:
+    """Rows scaled to length 1; zero rows stay zero."""
+    length = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    length[length == 0] = 1
+    scaled: Floats = matrix / length[:, None]
+    return scaled

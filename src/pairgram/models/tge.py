@@ -1,7 +1,7 @@
 """TGE: a node's vector is made from its text, trained on sampled pairs."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -313,8 +313,13 @@ class TGE(ReadingModel):
         degree = max(int(self._noise_degree()[0]), 1)
         return float(self._prior()[0] - NOISE_POWER * np.log(degree))
 
-    def _commonness(self, word: str) -> tuple[float, str]:
-        return -self.vocabulary_.ids.get(word, 0), word
+    @property
+    def _word_ids(self) -> Mapping[str, int]:
+        return self.vocabulary_.ids
+
+    @property
+    def _reads_letters(self) -> bool:
+        return not self.without_char
 
     def _noise_degree(self) -> NDArray[np.int64]:
         return noise_degree(self.graph_, self.directed)

@@ -44,10 +44,25 @@ def top_k(
     nodes, scores = np.empty(0, np.int64), np.empty(0, np.float64)
     for begin in range(0, n_nodes, BLOCK):
         end = min(begin + BLOCK, n_nodes)
-        free = np.flatnonzero(~barred[begin:end])
-        nodes = np.append(nodes, free + begin)
-        scores = np.append(scores, np.asarray(score(begin, end), np.float64)[free])
-        best = np.lexsort((nodes, -scores))[:k] if len(nodes) > k else np.arange(len(nodes))
-        nodes, scores = nodes[best], scores[best]
-    order = np.lexsort((nodes, -scores))
-    return nodes[order], scores[order]
+        found = np.asarray(score(begin, end))
+        worth = ~barred[begin:end]
+        if len(nodes) == k and not np.isnan(scores[-1]):
+            # A later node with the score of the last one loses the tie.
+            worth &= found > scores[-1]
+        some = np.flatnonzero(worth)
+        some = some[_best(found[some], k)]
+        nodes = np.append(nodes, some + begin)
+        scores = np.append(scores, found[some].astype(np.float64))
+        order = np.lexsort((nodes, -scores))[:k]
+        nodes, scores = nodes[order], scores[order]
+    return nodes, scores
+
+
+def _best(scores: Floats, k: int) -> IntArray:
+    """Places of the k largest and of what ties with the last of them, in no order."""
+    if len(scores) <= k:
+        return np.arange(len(scores))
+    limit = np.partition(-scores, k - 1)[k - 1]
+    if np.isnan(limit):  # fewer than k are numbers
+        return np.arange(len(scores))
+    return np.flatnonzero(-scores <= limit)
