@@ -6,7 +6,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
         "encoder": "bilstm", "contexts": "table", "id_vectors": False, "cleaning": "paper",
         "word_dropout": 0.1, "mask_known": False, "offset": True, "l2": 1e-2,
-        "optimizer": "adagrad", "learning_rate": 0.1, "epochs": 50, "patience": 5, "rule": "dot",
+        "optimizer": "adagrad", "learning_rate": 0.07, "epochs": 40, "patience": 5, "rule": "dot",
     },
     "best": {
         "encoder": "bag", "contexts": "both", "id_vectors": True, "cleaning": "words",
