@@ -9,6 +9,7 @@ the work itself.
 import numpy as np
 from numba import njit
 
+from pairgram.kernels.memory import prefetch
 from pairgram.kernels.neighbourhoods import BASE, SPENT, reach, start, touches_ball
 from pairgram.kernels.rng import below, fold, stream
 from pairgram.kernels.successors import DEAD, SEEN, draw_listed
@@ -25,7 +26,7 @@ def sample_block(
     centres, order, times, seed, unique, largest,
     indptr, indices, r_indptr, r_indices,
     heavy_id, heavy_nodes, bits, light_indptr, light_indices,
-    mark, fate, place, queue, excluded, pool, slot, node, key, taken, state,
+    mark, fate, place, queue, excluded, pool, slot, node, key, spot, taken, state,
     out_centre, out_context, out_order, out_round,
 ):  # fmt: skip
     """Sample `times` rounds around every centre; return the number of pairs written.
@@ -48,7 +49,7 @@ def sample_block(
                 u, low, high, times, order, seed, written, largest,
                 indptr, indices, r_indptr, r_indices,
                 heavy_id, heavy_nodes, bits, light_indptr, light_indices,
-                mark, fate, place, queue, excluded, pool, slot, node, key, taken, state,
+                mark, fate, place, queue, excluded, pool, slot, node, key, spot, taken, state,
                 out_context,
             )  # fmt: skip
             written = _close_ranks(
@@ -65,7 +66,7 @@ def _draw_rounds(
     u, low, high, times, order, seed, begin, largest,
     indptr, indices, r_indptr, r_indices,
     heavy_id, heavy_nodes, bits, light_indptr, light_indices,
-    mark, fate, place, queue, excluded, pool, slot, node, key, taken, state,
+    mark, fate, place, queue, excluded, pool, slot, node, key, spot, taken, state,
     out_context,
 ):  # fmt: skip
     """Order 1 whole, then a uniform successor of each branch, distance by distance.
@@ -103,7 +104,7 @@ def _draw_rounds(
                         many, few, distance, order - 1, ALLOWANCE * times * degree, largest,
                         indptr, indices, r_indptr, r_indices,
                         heavy_id, heavy_nodes, bits, light_indptr, light_indices,
-                        mark, fate, place, queue, excluded, pool, slot, node, key, state,
+                        mark, fate, place, queue, excluded, pool, slot, node, key, spot, state,
                         out_context,
                     )  # fmt: skip
                     many, few = np.int64(0), np.int64(0)
@@ -118,7 +119,7 @@ def _draw_batch(
     many, few, distance, last, allowance, largest,
     indptr, indices, r_indptr, r_indices,
     heavy_id, heavy_nodes, bits, light_indptr, light_indices,
-    mark, fate, place, queue, excluded, pool, slot, node, key, state,
+    mark, fate, place, queue, excluded, pool, slot, node, key, spot, state,
     out_context,
 ):  # fmt: skip
     """Draw a successor for each branch of a batch: by rejection, then from its list."""
@@ -131,9 +132,12 @@ def _draw_batch(
             slot, node, key, state, out_context,
         )  # fmt: skip
         done += 1
+    if done > 0:
+        for i in range(done, many):
+            slot[i - done], node[i - done], key[i - done] = slot[i], node[i], key[i]
     few += _try_stamped(
-        done, many, BATCH + few, state[BASE] + distance, indptr, indices, mark, slot, node, key,
-        out_context,
+        many - done, BATCH + few, state[BASE] + distance, indptr, indices, mark,
+        slot, node, key, spot, out_context,
     )  # fmt: skip
     draw_listed(
         BATCH, BATCH + few, distance, last, allowance, TRIES, largest,
@@ -144,26 +148,28 @@ def _draw_batch(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _try_stamped(begin, end, late, limit, indptr, indices, mark, slot, node, key, out_context):
-    """Try branches begin..end-1, all of them once, then the rejected again; those left go to late.
+def _try_stamped(end, late, limit, indptr, indices, mark, slot, node, key, spot, out_context):
+    """Try the first `end` branches once, then the rejected again, and so on; the rest go to late.
 
     Every try is written down; the next one of the same branch overwrites it.
     """
     for attempt in range(TRIES):
-        kept = begin
-        for i in range(begin, end):
+        for i in range(end):
             w = np.int64(node[i])
             row = indptr[w]
-            k, s = key[i], slot[i]
-            x = np.int64(indices[row + below(fold(k, attempt), indptr[w + 1] - row)])
-            out_context[s] = x
-            node[kept], key[kept], slot[kept] = w, k, s
-            kept += mark[x] <= limit
-        end = kept
-    for i in range(begin, end):
+            spot[i] = row + below(fold(key[i], attempt), indptr[w + 1] - row)
+            prefetch(indices, spot[i])
+        kept = np.uint64(0)
+        for i in range(end):
+            x = np.int64(indices[spot[i]])
+            out_context[slot[i]] = x
+            node[kept], key[kept], slot[kept] = node[i], key[i], slot[i]
+            kept += np.uint64(mark[x] <= limit)
+        end = np.int64(kept)
+    for i in range(end):
         node[late], key[late], slot[late] = node[i], key[i], slot[i]
         late += 1
-    return end - begin
+    return end
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -224,9 +224,10 @@ class PairSampler:
             np.empty(n + 1, index_dtype),  # queue
             np.empty(self._heavy[2].shape[1], np.uint64),  # excluded
             np.empty(REMEMBERED + self._largest + 1, index_dtype),  # pool
-            np.empty(2 * kernel.BATCH, np.int64),  # slot
-            np.empty(2 * kernel.BATCH, np.int64),  # node
+            np.empty(2 * kernel.BATCH, np.uint64),  # slot
+            np.empty(2 * kernel.BATCH, index_dtype),  # node
             np.empty(2 * kernel.BATCH, np.uint64),  # key
+            np.empty(kernel.BATCH, np.uint64),  # spot
             np.empty((ROUNDS_TOGETHER, neighbourhoods.LEVELS), np.int64),  # taken
             np.zeros(neighbourhoods.STATE_SIZE, np.int64),  # state
         )
