@@ -21,6 +21,8 @@ from numba import njit
 BASE, RADIUS, SPENT, PRICE, POOLED, EXCLUDED, LEVEL = range(7)
 LEVELS = 16
 FRESH = 0xFFFF
+# What a local test and a step of it cost, in the time of stamping one node (measured).
+CALL, STEP = 32, 4
 STATE_SIZE = LEVEL + LEVELS
 
 
@@ -113,16 +115,16 @@ def touches_ball(x, indptr, indices, r_indptr, r_indices, mark, queue, state):
     rim_begin, rim_end = state[LEVEL + level], state[LEVEL + level + 1]
     if (end - begin) > 8 * (rim_end - rim_begin):
         for i in range(rim_begin, rim_end):
-            state[SPENT] += 8
+            state[SPENT] += CALL
             w = np.int64(queue[i])
             if contains(indices, indptr[w], indptr[w + 1], x):
                 return True
         return False
     for e in range(begin, end):
         if mark[np.int64(r_indices[e])] <= rim:
-            state[SPENT] += e - begin + 1
+            state[SPENT] += CALL + STEP * (e - begin)
             return True
-    state[SPENT] += end - begin
+    state[SPENT] += CALL + STEP * (end - begin)
     return False
 
 
