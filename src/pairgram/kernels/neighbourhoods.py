@@ -30,8 +30,9 @@ STATE_SIZE = LEVEL + LEVELS
 def start(centre, allowance, indptr, indices, mark, fate, queue, state):
     """Stamp the centre (level 0) and its neighbours (level 1)."""
     if state[BASE] < 2 * LEVELS:
-        mark[:] = FRESH
-        fate[:] = FRESH
+        for v in range(mark.shape[0]):
+            mark[v] = FRESH
+            fate[v] = FRESH
         state[BASE] = FRESH
     state[BASE] -= LEVELS
     base = state[BASE]
@@ -66,7 +67,7 @@ def reach(distance, last, allowance, indptr, indices, mark, queue, state):
     return state[RADIUS] >= distance
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _stamp_next(indptr, indices, mark, queue, state):
     """Stamp and queue the next level, without a branch; PRICE is then that of the one after it.
 
@@ -92,7 +93,7 @@ def _stamp_next(indptr, indices, mark, queue, state):
     state[PRICE] = price
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _stamp_last(indptr, indices, mark, queue, state):
     """Stamp the outermost level: all neighbours of the rim blindly, then the inner ones again."""
     base, level = state[BASE], state[RADIUS] + 1

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from pairgram.kernels.memory import prefetch
-from pairgram.kernels.neighbourhoods import BASE, SPENT, reach, start, touches_ball
+from pairgram.kernels.neighbourhoods import BASE, CALL, PRICE, SPENT, reach, start, touches_ball
 from pairgram.kernels.rng import below, fold, stream
 from pairgram.kernels.successors import DEAD, SEEN, draw_listed
 
@@ -57,11 +57,12 @@ def sample_block(
             )
         if unique:
             written = _drop_repeats(first, written, fate, state, out_context, out_order, out_round)
-        out_centre[first:written] = u
+        for k in range(first, written):
+            out_centre[k] = u
     return written
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _draw_rounds(
     u, low, high, times, order, seed, begin, largest,
     indptr, indices, r_indptr, r_indices,
@@ -114,7 +115,7 @@ def _draw_rounds(
             left += taken[r, distance + 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _draw_batch(
     many, few, distance, last, allowance, largest,
     indptr, indices, r_indptr, r_indices,
@@ -123,24 +124,24 @@ def _draw_batch(
     out_context,
 ):  # fmt: skip
     """Draw a successor for each branch of a batch: by rejection, then from its list."""
-    done = np.int64(0)
-    while done < many and not reach(
-        distance, last, allowance, indptr, indices, mark, queue, state
-    ):
-        few += _try_locally(
-            done, BATCH + few, distance, indptr, indices, r_indptr, r_indices, mark, queue,
+    if not reach(distance, last, allowance, indptr, indices, mark, queue, state):
+        done, few = _try_locally(
+            many, few, distance, indptr, indices, r_indptr, r_indices, mark, queue,
             slot, node, key, state, out_context,
         )  # fmt: skip
-        done += 1
-    if done > 0:
-        for i in range(done, many):
-            slot[i - done], node[i - done], key[i - done] = slot[i], node[i], key[i]
-    few += _try_stamped(
-        many - done, BATCH + few, state[BASE] + distance, indptr, indices, mark,
-        slot, node, key, spot, out_context,
-    )  # fmt: skip
+        many -= done
+        for i in range(many):
+            slot[i], node[i], key[i] = slot[done + i], node[done + i], key[done + i]
+        # What the lists would cost by local tests is counted before it is spent.
+        for i in range(BATCH, BATCH + few):
+            w = np.int64(node[i])
+            state[SPENT] += CALL * (indptr[w + 1] - indptr[w])
+        reach(distance, last, allowance, indptr, indices, mark, queue, state)
+    few = _try_stamped(
+        many, few, state[BASE] + distance, indptr, indices, mark, slot, node, key, spot, out_context
+    )
     draw_listed(
-        BATCH, BATCH + few, distance, last, allowance, TRIES, largest,
+        BATCH, BATCH + few, distance, TRIES, largest,
         indptr, indices, r_indptr, r_indices,
         heavy_id, heavy_nodes, bits, light_indptr, light_indices,
         mark, fate, place, queue, excluded, pool, slot, node, key, state, out_context,
@@ -148,51 +149,57 @@ def _draw_batch(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _try_stamped(end, late, limit, indptr, indices, mark, slot, node, key, spot, out_context):
-    """Try the first `end` branches once, then the rejected again, and so on; the rest go to late.
+def _try_stamped(many, few, limit, indptr, indices, mark, slot, node, key, spot, out_context):
+    """Try all branches once, then the rejected ones again, and so on; the rest are to be listed.
 
     Every try is written down; the next one of the same branch overwrites it.
     """
     for attempt in range(TRIES):
-        for i in range(end):
+        for i in range(many):
             w = np.int64(node[i])
             row = indptr[w]
             spot[i] = row + below(fold(key[i], attempt), indptr[w + 1] - row)
             prefetch(indices, spot[i])
         kept = np.uint64(0)
-        for i in range(end):
+        for i in range(many):
             x = np.int64(indices[spot[i]])
             out_context[slot[i]] = x
             node[kept], key[kept], slot[kept] = node[i], key[i], slot[i]
             kept += np.uint64(mark[x] <= limit)
-        end = np.int64(kept)
-    for i in range(end):
-        node[late], key[late], slot[late] = node[i], key[i], slot[i]
-        late += 1
-    return end
+        many = np.int64(kept)
+    for i in range(many):
+        node[BATCH + few], key[BATCH + few], slot[BATCH + few] = node[i], key[i], slot[i]
+        few += 1
+    return few
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _try_locally(
-    i, late, distance, indptr, indices, r_indptr, r_indices, mark, queue, slot, node, key, state,
+    many, few, distance, indptr, indices, r_indptr, r_indices, mark, queue, slot, node, key, state,
     out_context,
 ):  # fmt: skip
-    """Try branch i with local tests; return 1 and put it at `late` if all tries are rejected."""
-    w, limit = np.int64(node[i]), state[BASE] + distance
-    row, size = indptr[w], indptr[w + 1] - indptr[w]
-    for attempt in range(TRIES):
-        x = np.int64(indices[row + below(fold(key[i], attempt), size)])
-        state[SPENT] += 1
-        if mark[x] > limit and not touches_ball(
-            x, indptr, indices, r_indptr, r_indices, mark, queue, state
-        ):
-            out_context[slot[i]] = x
-            return 0
-    node[late], key[late], slot[late] = w, key[i], slot[i]
-    return 1
+    """Try branches by local tests until these cost as much as stamping; return how many were."""
+    limit = state[BASE] + distance
+    done = np.int64(0)
+    while done < many and state[SPENT] < state[PRICE]:
+        w = np.int64(node[done])
+        row, size = indptr[w], indptr[w + 1] - indptr[w]
+        attempt, x = 0, w
+        while x == w and attempt < TRIES:
+            tried = np.int64(indices[row + below(fold(key[done], attempt), size)])
+            attempt += 1
+            if mark[tried] > limit and not touches_ball(
+                tried, indptr, indices, r_indptr, r_indices, mark, queue, state
+            ):
+                x = tried
+        out_context[slot[done]] = x
+        node[BATCH + few], key[BATCH + few], slot[BATCH + few] = w, key[done], slot[done]
+        few += x == w
+        done += 1
+    return done, few
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _keep_drawn(source, degree, count, out_context):
     """Close the gaps among the successors; a branch that ended holds its own node instead."""
     kept = source + degree
@@ -203,7 +210,7 @@ def _keep_drawn(source, degree, count, out_context):
     return kept - source - degree
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _close_ranks(low, high, order, degree, written, taken, out_context, out_order, out_round):
     """Close the gaps between orders and rounds; return the new end."""
     begin = written
@@ -218,7 +225,7 @@ def _close_ranks(low, high, order, degree, written, taken, out_context, out_orde
     return written
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _drop_repeats(first, end, fate, state, out_context, out_order, out_round):
     """Keep the first pair of every context of one centre; return the new end."""
     seen = state[BASE] + SEEN

@@ -14,8 +14,6 @@ from pairgram.kernels.neighbourhoods import (
     EXCLUDED,
     POOLED,
     RADIUS,
-    SPENT,
-    reach,
     touches_ball,
 )
 from pairgram.kernels.rng import below, fold
@@ -29,7 +27,7 @@ _DE_BRUIJN_TABLE[[((0x03F79D71B4CB0A89 << i) & (2**64 - 1)) >> 58 for i in range
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_listed(
-    begin, end, distance, last, allowance, attempt, largest,
+    begin, end, distance, attempt, largest,
     indptr, indices, r_indptr, r_indices,
     heavy_id, heavy_nodes, bits, light_indptr, light_indices,
     mark, fate, place, queue, excluded, pool, slot, node, key, state,
@@ -46,19 +44,21 @@ def draw_listed(
             first = np.int64(place[w])
             count = np.int64(pool[first - 1])
         else:
-            state[SPENT] += indptr[w + 1] - indptr[w]
-            stamped = reach(distance, last, allowance, indptr, indices, mark, queue, state)
             first = state[POOLED] + 1
             h = heavy_id[w]
             if h < 0:
-                tail = _filter(indices, indptr[w], indptr[w + 1], distance, first, mark, pool, state)
+                tail = _filter(
+                    indices, indptr[w], indptr[w + 1], base + distance, first, mark, pool
+                )
             else:
                 tail = _filter(
-                    light_indices, light_indptr[h], light_indptr[h + 1], distance, first,
-                    mark, pool, state,
+                    light_indices, light_indptr[h], light_indptr[h + 1], base + distance, first,
+                    mark, pool,
                 )  # fmt: skip
-                tail = _heavy(h, distance, tail, heavy_nodes, bits, mark, excluded, pool, state)
-            if not stamped:
+                tail = _append_heavy(
+                    h, distance, tail, heavy_nodes, bits, mark, excluded, pool, state
+                )
+            if state[RADIUS] < distance:
                 tail = _keep_farther(
                     first, tail, indptr, indices, r_indptr, r_indices, mark, queue, pool, state
                 )
@@ -75,9 +75,8 @@ def draw_listed(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _filter(source, begin, end, distance, tail, mark, pool, state):
-    """Append those of source[begin:end] not stamped within `distance` to the pool."""
-    limit = state[BASE] + distance
+def _filter(source, begin, end, limit, tail, mark, pool):
+    """Append those of source[begin:end] that are marked above `limit` to the pool."""
     for e in range(begin, end):
         x = np.int64(source[e])
         pool[tail] = x
@@ -85,7 +84,7 @@ def _filter(source, begin, end, distance, tail, mark, pool, state):
     return tail
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _keep_farther(first, tail, indptr, indices, r_indptr, r_indices, mark, queue, pool, state):
     """Drop from pool[first:tail] what the local test finds next to the ball."""
     kept = first
@@ -97,8 +96,8 @@ def _keep_farther(first, tail, indptr, indices, r_indptr, r_indices, mark, queue
     return kept
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _heavy(h, distance, tail, heavy_nodes, bits, mark, excluded, pool, state):
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _append_heavy(h, distance, tail, heavy_nodes, bits, mark, excluded, pool, state):
     """Append the heavy neighbours of heavy node h that are not stamped within `distance`."""
     level = min(np.int64(distance), state[RADIUS])
     if state[EXCLUDED] != level:
@@ -114,38 +113,13 @@ def _heavy(h, distance, tail, heavy_nodes, bits, mark, excluded, pool, state):
     return tail
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _exclude(level, heavy_nodes, mark, excluded, state):
     """Bit set of the heavy nodes stamped within `level`."""
     limit = state[BASE] + level
-    excluded[:] = 0
+    for word in range(excluded.shape[0]):
+        excluded[word] = 0
     for h in range(heavy_nodes.shape[0]):
         near = np.uint64(mark[np.int64(heavy_nodes[h])] <= limit)
         excluded[h >> 6] |= near << np.uint64(h & 63)
     state[EXCLUDED] = level
-
-
-@njit(cache=True, nogil=True)
-def split_heavy(indptr, indices, heavy_nodes, heavy_id):
-    """Bit set of heavy neighbours and list of light ones, for every heavy node."""
-    count = heavy_nodes.shape[0]
-    bits = np.zeros((count, (count + 63) // 64), np.uint64)
-    light_indptr = np.zeros(count + 1, np.int64)
-    for h in range(count):
-        w = np.int64(heavy_nodes[h])
-        light_indptr[h + 1] = light_indptr[h]
-        for e in range(indptr[w], indptr[w + 1]):
-            g = heavy_id[np.int64(indices[e])]
-            if g >= 0:
-                bits[h, g >> 6] |= _ONE << np.uint64(g & 63)
-            else:
-                light_indptr[h + 1] += 1
-    light_indices = np.empty(light_indptr[count], indices.dtype)
-    tail = 0
-    for h in range(count):
-        w = np.int64(heavy_nodes[h])
-        for e in range(indptr[w], indptr[w + 1]):
-            if heavy_id[np.int64(indices[e])] < 0:
-                light_indices[tail] = indices[e]
-                tail += 1
-    return bits, light_indptr, light_indices

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.engine import LocalEngine
 from pairgram.graph import Adjacency, TextGraph
-from pairgram.kernels import neighbourhoods, successors
+from pairgram.kernels import neighbourhoods
 from pairgram.kernels import pairs as kernel
 
 IntArray = NDArray[np.integer[Any]]
@@ -240,7 +240,18 @@ def _heavy_nodes(indptr: NDArray[np.int64], indices: IntArray) -> tuple[NDArray[
     nodes = np.flatnonzero(degree >= threshold).astype(indices.dtype)
     heavy_id = np.full(len(degree), -1, np.int32)
     heavy_id[nodes] = np.arange(len(nodes), dtype=np.int32)
-    bits, light_indptr, light_indices = successors.split_heavy(indptr, indices, nodes, heavy_id)
+    bits = np.zeros((len(nodes), -(-len(nodes) // 64)), np.uint64)
+    light: list[IntArray] = [indices[:0]]
+    flags = np.empty(bits.shape[1] * 64, np.bool_)
+    for h, w in enumerate(nodes):
+        row = indices[indptr[w] : indptr[w + 1]]
+        among = heavy_id[row]
+        flags[:] = False
+        flags[among[among >= 0]] = True
+        bits[h] = np.packbits(flags, bitorder="little").view("<u8")
+        light.append(row[among < 0])
+    light_indptr = np.cumsum([len(row) for row in light])
+    light_indices = np.concatenate(light)
     light_indices.flags.writeable = False  # one type with the graph's indices for the compiler
     return heavy_id, nodes, bits, light_indptr, light_indices
 
