@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.engine import LocalEngine
-from pairgram.graph import Adjacency, TextGraph
+from pairgram.graph import TextGraph
 from pairgram.kernels import neighbourhoods
 from pairgram.kernels import pairs as kernel
+from pairgram.sampling.ids import unsigned
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -176,7 +177,7 @@ class PairSampler:
         self.index_dtype: np.dtype[Any] = out.indices.dtype
         self._degree = np.diff(out.indptr)
         self._largest = int(self._degree.max(initial=0))
-        self._graph = (out.indptr, _unsigned(out.indices), back.indptr, _unsigned(back.indices))
+        self._graph = (out.indptr, unsigned(out.indices), back.indptr, unsigned(back.indices))
         self._heavy = _heavy_nodes(out.indptr, self._graph[1])
         self._spare: queue.SimpleQueue[tuple[NDArray[Any], ...]] = queue.SimpleQueue()
 
@@ -201,7 +202,7 @@ class PairSampler:
         work = self._take_workspace()
         count = kernel.sample_block(
             centres, self.order, self.times, self.seed, self.unique, self._largest,
-            *self._graph, *self._heavy, *work, center, _unsigned(context), order, round_,
+            *self._graph, *self._heavy, *work, center, unsigned(context), order, round_,
         )  # fmt: skip
         self._spare.put(work)
         # A little room unused is cheaper than a copy.
@@ -254,11 +255,6 @@ def _heavy_nodes(indptr: NDArray[np.int64], indices: IntArray) -> tuple[NDArray[
     light_indices = np.concatenate(light)
     light_indices.flags.writeable = False  # one type with the graph's indices for the compiler
     return heavy_id, nodes, bits, light_indptr, light_indices
-
-
-def _unsigned(ids: IntArray) -> IntArray:
-    """The same memory as unsigned integers, which a compiled loop need not check for signs."""
-    return ids.view(np.dtype(f"u{ids.dtype.itemsize}"))
 
 
 def _columns(
