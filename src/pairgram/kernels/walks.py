@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from pairgram.kernels.memory import prefetch
 from pairgram.kernels.neighbourhoods import contains
 from pairgram.kernels.rng import below, fold, round_randomly, stream, unit
 
@@ -38,69 +39,154 @@ def _neighbour(key, begin, end, running):
     return low
 
 
-@njit(cache=True, nogil=True)
-def walk_first_order(starts, rounds, length, seed, indptr, indices, running, out):
+@njit(cache=True, nogil=True, error_model="numpy")
+def walk_first_order(
+    starts, rounds, length, seed, indptr, indices, running, who, key, at, spot, out
+):
     """Walks of `length` nodes into out (k, length); -1 after a node without a way on.
 
-    Step t of the walk (round, start) is a function of (seed, round, start, t) alone.
+    Step t of the walk (round, start) is a function of (seed, round, start, t) alone. A group of
+    walkers moves in lockstep: all choose their arcs, then all follow them, so that the loads of
+    one do not wait for those of another. Walker j writes row who[j].
     """
-    for i in range(starts.shape[0]):
-        v = np.int64(starts[i])
-        key = stream(seed, rounds[i], v)
-        out[i, 0] = v
+    for first in range(0, starts.shape[0], who.shape[0]):
+        walkers = min(who.shape[0], starts.shape[0] - first)
+        for j in range(walkers):
+            v = np.int64(starts[first + j])
+            who[j], at[j], key[j] = first + j, v, stream(seed, rounds[first + j], v)
+            out[first + j, 0] = v
         for t in range(1, length):
-            begin, end = indptr[v], indptr[v + 1]
-            if begin == end:
-                out[i, t:] = -1
-                break
-            v = np.int64(indices[_neighbour(fold(key, t), begin, end, running)])
-            out[i, t] = v
+            j = 0
+            while j < walkers:
+                v = np.int64(at[j])
+                begin, end = indptr[v], indptr[v + 1]
+                if begin < end:
+                    spot[j] = _neighbour(fold(key[j], t), begin, end, running)
+                    prefetch(indices, spot[j])
+                    j += 1
+                else:
+                    _end_walk(who[j], t, out)
+                    walkers -= 1
+                    who[j], at[j], key[j] = who[walkers], at[walkers], key[walkers]
+            for j in range(walkers):
+                x = np.int64(indices[spot[j]])
+                prefetch(indptr, x)
+                at[j] = x
+                out[who[j], t] = x
 
 
-@njit(cache=True, nogil=True)
-def walk_second_order(starts, rounds, length, seed, p, q, indptr, indices, running, out):
+@njit(cache=True, nogil=True, error_model="numpy")
+def walk_second_order(
+    starts, rounds, length, seed, p, q, indptr, indices, running,
+    who, key, at, spot, before, step, attempt, height, ask, accept, out,
+):  # fmt: skip
     """Walks of node2vec: from t over v to x with weight w(v, x)·α, α = 1/p, 1 or 1/q.
 
     α is 1/p for x = t, 1 for a neighbour x of t, 1/q otherwise. Drawn by rejection from the
     first-order step, which is exact and needs no table per pair of edges; after a number of tries,
     TRIES + arcs of the row, from the whole row, so that extreme p and q have a bounded cost.
+
+    In every turn each walker of a group has one try, wherever in its walk it is, and moves on if
+    it is accepted, without a branch. A walker at its end takes up the next start.
     """
     back, far = 1.0 / p, 1.0 / q
-    most = max(back, 1.0, far)
-    for i in range(starts.shape[0]):
-        v = np.int64(starts[i])
-        before = np.int64(-1)
-        key = stream(seed, rounds[i], v)
-        out[i, 0] = v
-        for t in range(1, length):
+    most, sure, hopeful = max(back, 1.0, far), min(1.0, far), max(1.0, far)
+    todo, walkers = _next_start(0, starts, indptr, out), np.int64(0)
+    while walkers < who.shape[0] and todo < starts.shape[0]:
+        _begin_walk(walkers, todo, seed, starts, rounds, who, key, at, before, step, attempt, out)
+        todo = _next_start(todo + 1, starts, indptr, out)
+        walkers += 1
+    while walkers > 0:
+        for j in range(walkers):
+            v, step_key = np.int64(at[j]), fold(key[j], step[j])
             begin, end = indptr[v], indptr[v + 1]
-            if begin == end:
-                out[i, t:] = -1
-                break
-            step_key = fold(key, t)
-            arc = np.int64(-1)
-            if before < 0:
-                arc = _neighbour(fold(step_key, 0), begin, end, running)
-            tries = TRIES + end - begin
-            attempt = 0
-            while arc < 0 and attempt < 2 * tries:
-                chosen = _neighbour(fold(step_key, attempt), begin, end, running)
-                height = unit(fold(step_key, attempt + 1)) * most
-                attempt += 2
-                x = np.int64(indices[chosen])
-                # Looking x up is the cost, so only heights that it decides on come to it.
-                if (x != before and height < min(1.0, far)) or (
-                    (x == before or height < max(1.0, far))
-                    and height < _alpha(x, before, back, far, indptr, indices)
-                ):
-                    arc = chosen
-            if arc < 0:
-                arc = _whole_row(
-                    fold(step_key, attempt), before, begin, end, back, far, indptr, indices, running
-                )
-            before = v
-            v = np.int64(indices[arc])
-            out[i, t] = v
+            spot[j] = _neighbour(fold(step_key, attempt[j]), begin, end, running)
+            prefetch(indices, spot[j])
+            height[j] = unit(fold(step_key, attempt[j] + 1)) * most
+            if step[j] == 1:
+                height[j] = -1.0
+            elif attempt[j] >= 2 * (TRIES + end - begin):
+                height[j] = -1.0
+                spot[j] = _whole_row(
+                    fold(step_key, attempt[j]), np.int64(before[j]), begin, end, back, far,
+                    indptr, indices, running,
+                )  # fmt: skip
+        asked = _judge(walkers, back, sure, hopeful, indices, spot, before, height, ask, accept)
+        for k in range(asked):
+            # Looking x up is the cost, so only heights that it decides on come to it.
+            j = ask[k]
+            near = np.int64(before[j])
+            found = _holds(indices, indptr[near], indptr[near + 1], np.int64(indices[spot[j]]))
+            accept[j] = found == (far < 1.0)
+        for j in range(walkers - 1, -1, -1):
+            v, x, yes = np.int64(at[j]), np.int64(indices[spot[j]]), accept[j]
+            out[who[j], step[j]] = x
+            before[j] = v if yes else np.int64(before[j])
+            at[j] = x if yes else v
+            attempt[j] = 0 if yes else attempt[j] + 2
+            step[j] += yes
+            v = np.int64(at[j])
+            if step[j] < length and indptr[v] < indptr[v + 1]:
+                continue
+            _end_walk(who[j], step[j], out)
+            if todo < starts.shape[0]:
+                _begin_walk(j, todo, seed, starts, rounds, who, key, at, before, step, attempt, out)
+                todo = _next_start(todo + 1, starts, indptr, out)
+            else:
+                walkers -= 1
+                who[j], key[j], at[j] = who[walkers], key[walkers], at[walkers]
+                before[j], step[j] = before[walkers], step[walkers]
+                attempt[j] = attempt[walkers]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _next_start(i, starts, indptr, out):
+    """The first start from i on that has a way on; the others' walks are written at once."""
+    while i < starts.shape[0] and indptr[starts[i]] == indptr[starts[i] + 1]:
+        out[i, 0] = starts[i]
+        _end_walk(i, 1, out)
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _begin_walk(j, i, seed, starts, rounds, who, key, at, before, step, attempt, out):
+    """Let walker j take up start i."""
+    v = np.int64(starts[i])
+    who[j], at[j], before[j], key[j] = i, v, v, stream(seed, rounds[i], v)
+    step[j], attempt[j] = 1, 0
+    out[i, 0] = v
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _end_walk(i, t, out):
+    """Fill walk i from step t on with -1."""
+    for s in range(t, out.shape[1]):
+        out[i, s] = -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _judge(walkers, back, sure, hopeful, indices, spot, before, height, ask, accept):
+    """Accept or reject every try that its height decides; return how many others are in `ask`."""
+    asked = np.uint64(0)
+    for j in range(walkers):
+        x, h = np.int64(indices[spot[j]]), height[j]
+        returns = x == np.int64(before[j])
+        accept[j] = h < (back if returns else sure)
+        ask[asked] = j
+        asked += np.uint64((not returns) & (h >= sure) & (h < hopeful))
+    return np.int64(asked)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _holds(indices, begin, end, x):
+    """Whether the ascending, non-empty slice indices[begin:end] holds x; without a branch."""
+    at, size = begin, end - begin
+    while size > 1:
+        half = size >> 1
+        at += half * (np.int64(indices[at + half]) <= x)
+        size -= half
+    return np.int64(indices[at]) == x
 
 
 @njit(cache=True, nogil=True, inline="always")

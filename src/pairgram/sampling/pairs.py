@@ -11,15 +11,18 @@ from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.engine import LocalEngine
-from pairgram.graph import Adjacency, TextGraph
+from pairgram.graph import TextGraph
 from pairgram.kernels import neighbourhoods
 from pairgram.kernels import pairs as kernel
+from pairgram.sampling.ids import unsigned
 
 IntArray = NDArray[np.integer[Any]]
 
 BLOCK_PAIRS = 1 << 18
 REMEMBERED = 1 << 16
 HEAVY_FROM = 64
+ROUNDS_TOGETHER = 64
+TRIM_BELOW = 0.75
 CONSTRAINTS: dict[str, params.Constraint] = {
     "order": params.Int(1, 8),
     "times": params.Int(1, 65535),
@@ -173,8 +176,9 @@ class PairSampler:
         back = graph.adjacency(directed=True, reverse=True) if directed else out
         self.index_dtype: np.dtype[Any] = out.indices.dtype
         self._degree = np.diff(out.indptr)
-        self._graph = (out.indptr, out.indices, back.indptr, back.indices)
-        self._heavy = _heavy_nodes(out)
+        self._largest = int(self._degree.max(initial=0))
+        self._graph = (out.indptr, unsigned(out.indices), back.indptr, unsigned(back.indices))
+        self._heavy = _heavy_nodes(out.indptr, self._graph[1])
         self._spare: queue.SimpleQueue[tuple[NDArray[Any], ...]] = queue.SimpleQueue()
 
     def bound(self, centres: IntArray) -> NDArray[np.int64]:
@@ -194,18 +198,16 @@ class PairSampler:
     def sample(self, centres: IntArray) -> Pairs:
         """All pairs of the given centres, in their order."""
         size = int(self.bound(centres).sum())
-        columns = _columns(size, self.index_dtype)
+        center, context, order, round_ = _columns(size, self.index_dtype)
         work = self._take_workspace()
         count = kernel.sample_block(
-            centres, self.order, self.times, self.seed, self.unique,
-            *self._graph, *self._heavy, *work, *columns,
+            centres, self.order, self.times, self.seed, self.unique, self._largest,
+            *self._graph, *self._heavy, *work, center, unsigned(context), order, round_,
         )  # fmt: skip
         self._spare.put(work)
-        center, context, order, round_ = columns
-        return Pairs(
-            center[:count].copy(), context[:count].copy(), order[:count].copy(),
-            round_[:count].copy(),
-        )  # fmt: skip
+        # A little room unused is cheaper than a copy.
+        keep = slice(None, count) if count > TRIM_BELOW * size else np.arange(count)
+        return Pairs(center[keep], context[keep], order[keep], round_[keep])
 
     def _take_workspace(self) -> tuple[NDArray[Any], ...]:
         try:
@@ -215,31 +217,43 @@ class PairSampler:
 
     def _new_workspace(self) -> tuple[NDArray[Any], ...]:
         """Scratch arrays of one thread, in the order that the kernel takes them."""
-        n, largest = len(self._degree), int(self._degree.max(initial=0))
-        state = np.zeros(neighbourhoods.STATE_SIZE, np.int64)
-        state[neighbourhoods.LARGEST] = largest
-        words = self._heavy[2].shape[1]
+        n, index_dtype = len(self._degree), self._graph[1].dtype
         return (
-            np.zeros(n, np.int32),  # mark
-            np.zeros((n, 3), np.int32),  # memo: mark, start, size
-            np.empty(n, self.index_dtype),  # queue
-            np.zeros((self.order + 1, words), np.uint64),  # excluded
-            np.empty(REMEMBERED + largest, self.index_dtype),  # pool
-            state,
+            np.empty(n, np.uint16),  # mark
+            np.empty(n, np.uint16),  # fate
+            np.empty(n, np.int32),  # place
+            np.empty(n + 1, index_dtype),  # queue
+            np.empty(self._heavy[2].shape[1], np.uint64),  # excluded
+            np.empty(REMEMBERED + self._largest + 1, index_dtype),  # pool
+            np.empty(2 * kernel.BATCH, np.uint64),  # slot
+            np.empty(2 * kernel.BATCH, index_dtype),  # node
+            np.empty(2 * kernel.BATCH, np.uint64),  # key
+            np.empty(kernel.BATCH, np.uint64),  # spot
+            np.empty((ROUNDS_TOGETHER, neighbourhoods.LEVELS), np.int64),  # taken
+            np.zeros(neighbourhoods.STATE_SIZE, np.int64),  # state
         )
 
 
-def _heavy_nodes(graph: Adjacency) -> tuple[NDArray[Any], ...]:
+def _heavy_nodes(indptr: NDArray[np.int64], indices: IntArray) -> tuple[NDArray[Any], ...]:
     """Bit sets among the nodes of degree >= sqrt(arcs) / 2; they take at most arcs / 2 bytes."""
-    degree = np.diff(graph.indptr)
-    threshold = max(HEAVY_FROM, int(np.sqrt(len(graph.indices)) / 2))
-    nodes = np.flatnonzero(degree >= threshold).astype(graph.indices.dtype)
+    degree = np.diff(indptr)
+    threshold = max(HEAVY_FROM, int(np.sqrt(len(indices)) / 2))
+    nodes = np.flatnonzero(degree >= threshold).astype(indices.dtype)
     heavy_id = np.full(len(degree), -1, np.int32)
     heavy_id[nodes] = np.arange(len(nodes), dtype=np.int32)
-    bits, light_indptr, light_indices = kernel.split_heavy(
-        graph.indptr, graph.indices, nodes, heavy_id
-    )
-    light_indices.flags.writeable = False  # one type with graph.indices for the compiler
+    bits = np.zeros((len(nodes), -(-len(nodes) // 64)), np.uint64)
+    light: list[IntArray] = [indices[:0]]
+    flags = np.empty(bits.shape[1] * 64, np.bool_)
+    for h, w in enumerate(nodes):
+        row = indices[indptr[w] : indptr[w + 1]]
+        among = heavy_id[row]
+        flags[:] = False
+        flags[among[among >= 0]] = True
+        bits[h] = np.packbits(flags, bitorder="little").view("<u8")
+        light.append(row[among < 0])
+    light_indptr = np.cumsum([len(row) for row in light])
+    light_indices = np.concatenate(light)
+    light_indices.flags.writeable = False  # one type with the graph's indices for the compiler
     return heavy_id, nodes, bits, light_indptr, light_indices
 
 

@@ -10,10 +10,12 @@ from pairgram import params
 from pairgram.engine import LocalEngine
 from pairgram.graph import Adjacency, TextGraph
 from pairgram.kernels import walks as kernel
+from pairgram.sampling.ids import unsigned
 
 IntArray = NDArray[np.integer[Any]]
 
-BLOCK_WALKS = 1 << 10
+BLOCK_WALKS = 1 << 12
+WALKERS = 64
 CONSTRAINTS: dict[str, params.Constraint] = {
     "length": params.Int(2, 100_000),
     "times": params.Int(1, 65535),
@@ -66,19 +68,22 @@ class WalkSampler:
         self.length, self.p, self.q, self.seed, self.directed = length, p, q, seed, directed
         params.check("WalkSampler", CONSTRAINTS, vars(self))
         self._graph = graph.adjacency(directed=directed)
+        self._indices = unsigned(self._graph.indices)
         self._running = running_weights(self._graph)
         self.index_dtype: np.dtype[Any] = self._graph.indices.dtype
 
     def walk(self, starts: IntArray, rounds: IntArray) -> IntArray:
         """Walks of the given starts and rounds, shape (k, length); -1 after a dead end."""
         out = np.empty((len(starts), self.length), self.index_dtype)
-        arrays = self._graph.indptr, self._graph.indices, self._running, out
+        graph = self._graph.indptr, self._indices, self._running
+        group = _group(self._indices.dtype)
         if self.p == 1.0 and self.q == 1.0:
-            kernel.walk_first_order(starts, rounds, self.length, self.seed, *arrays)
+            kernel.walk_first_order(starts, rounds, self.length, self.seed, *graph, *group[:4], out)
         else:
             kernel.walk_second_order(
-                starts, rounds, self.length, self.seed, float(self.p), float(self.q), *arrays
-            )
+                starts, rounds, self.length, self.seed, float(self.p), float(self.q), *graph,
+                *group, out,
+            )  # fmt: skip
         return out
 
 
@@ -147,6 +152,22 @@ def window_pairs(walks: IntArray, window: int, n_nodes: int) -> tuple[IntArray, 
     context = np.empty(int(count.sum()), walks.dtype)
     kernel.place_window_pairs(walks, window, 0, n_nodes, np.cumsum(count) - count, context)
     return np.repeat(np.arange(n_nodes, dtype=walks.dtype), count), context
+
+
+def _group(index_dtype: np.dtype[Any]) -> tuple[NDArray[Any], ...]:
+    """What the walkers that move in lockstep know of themselves, as the kernels take it."""
+    return (
+        np.empty(WALKERS, np.uint64),  # who
+        np.empty(WALKERS, np.uint64),  # key
+        np.empty(WALKERS, index_dtype),  # at
+        np.empty(WALKERS, np.uint64),  # spot
+        np.empty(WALKERS, index_dtype),  # before
+        np.empty(WALKERS, np.int64),  # step
+        np.empty(WALKERS, np.int64),  # attempt
+        np.empty(WALKERS, np.float64),  # height
+        np.empty(WALKERS, np.uint64),  # ask
+        np.empty(WALKERS, np.bool_),  # accept
+    )
 
 
 def running_weights(graph: Adjacency) -> NDArray[np.float64]:
