@@ -216,9 +216,7 @@ def sgns(chunks, parts, steps, center, context, settings, sigma=sigmoid):
                 for u, mine in groupby(taken, key=lambda step: step[0]):
                     listed = list(mine)
                     for batch in (listed[at : at + 8] for at in range(0, len(listed), 8)):
-                        loss += sgns_step(
-                            center, context, u, batch, rate, settings.l2, offset, sigma
-                        )
+                        loss += sgns_step(center, context, u, batch, rate, settings, offset, sigma)
     return loss / max(len(pairs), 1)
 
 
@@ -231,7 +229,8 @@ def block_steps(pairs, parts, i, j, settings, turn):
             continue
         here = [v for v in mine if low <= v < high]
         key = fold(0, settings.seed, (1 << 40) + turn, u, j)
-        noise = round_randomly(len(mine) * settings.negatives * float(parts.mass[j]), key)
+        share = settings.negatives * float(parts.mass[j]) / settings.shared_negatives
+        noise = round_randomly(len(mine) * share, key)
         drawn = 0
         for k in range(max(len(here), 1)):
             if here:
@@ -245,17 +244,19 @@ def block_steps(pairs, parts, i, j, settings, turn):
                 )
 
 
-def sgns_step(center, context, u, batch, rate, l2, offset, sigma):
+def sgns_step(center, context, u, batch, rate, settings, offset, sigma):
     """Move u and up to eight nodes; all scores are taken before any row moves."""
+    weights = [1 if linked else settings.shared_negatives for _, _, linked in batch]
     scores = [float(center[u] @ context[v]) + offset for _, v, _ in batch]
     own = float(center[u] @ center[u])
     most = [4 / (own + float(context[v] @ context[v]) + 1e-12) for _, v, _ in batch]
-    for (_, v, linked), score, limit in zip(batch, scores, most, strict=True):
+    for (_, v, linked), score, limit, weight in zip(batch, scores, most, weights, strict=True):
         e, c = center[u].copy(), context[v].copy()
-        push = min(max(rate * (linked - sigma(score)), -limit), limit)
-        center[u] = (1 - rate * l2) * e + push * c
-        context[v] = (1 - rate * l2) * c + push * e
+        push = min(max(rate * weight * (linked - sigma(score)), -limit), limit)
+        keep = 1 - rate * weight * settings.l2
+        center[u] = keep * e + push * c
+        context[v] = keep * c + push * e
     return sum(
-        math.log1p(math.exp(-score if linked else score))
-        for (_, _, linked), score in zip(batch, scores, strict=True)
+        weight * math.log1p(math.exp(-score if linked else score))
+        for (_, _, linked), score, weight in zip(batch, scores, weights, strict=True)
     )

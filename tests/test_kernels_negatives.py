@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import chi_square_p, fold, noise_node
-from pairgram.kernels.negatives import build_alias, draw
+from pairgram.kernels.negatives import VECTOR, build_alias, draw, draw_many
 
 masses = st.lists(
     st.one_of(st.just(0.0), st.integers(1, 10**6).map(float), st.floats(1e-3, 1e9)),
@@ -63,6 +63,19 @@ def test_draw_equals_the_slow_version(mass, seed):
     for key in (fold(0, seed, k) for k in range(20)):
         got = draw(np.uint64(key), 0, len(mass), threshold, alias)
         assert got == noise_node(key, 0, len(mass), threshold, alias)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("n", [1, 7, 1000, 200_000])
+def test_many_draws_equal_single_ones(n):
+    # With 200,000 nodes one key in 21,000 is drawn again.
+    threshold, alias = table(np.random.default_rng(n).pareto(1.2, n))
+    for size in (0, 1, VECTOR, 100_003 if n > 1000 else 21):
+        nodes = np.full(size + VECTOR, -1)
+        draw_many(np.uint64(fold(3, n)), 5, size, 0, n, threshold, alias, nodes)
+        expected = [draw(np.uint64(fold(3, n, 5 + k)), 0, n, threshold, alias) for k in range(size)]
+        np.testing.assert_array_equal(nodes[:size], expected)
+        assert (nodes[-(-size // VECTOR) * VECTOR :] == -1).all()
 
 
 @pytest.mark.quick

@@ -84,7 +84,9 @@ def test_number_of_parts_is_bounded(n, dim):
 
 @pytest.mark.quick
 def test_number_of_parts_knows_nodes_and_dim_alone(monkeypatch):
-    assert list(inspect.signature(number_of_parts).parameters) == ["n_nodes", "dim"]
+    assert list(inspect.signature(number_of_parts).parameters) == [
+        "n_nodes", "dim", "shared_negatives"
+    ]  # fmt: skip
     before = number_of_parts(27_400, 128)
     monkeypatch.setattr("os.cpu_count", lambda: 96)
     monkeypatch.setattr("pairgram.engine.local.available_threads", lambda: 96)

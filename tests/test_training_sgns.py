@@ -43,7 +43,7 @@ def run(source, degree, settings, progress=None, threads=1, **kwargs):
 
 
 def parts_of(degree, settings):
-    count = number_of_parts(len(degree), settings.dim)
+    count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
     return partition(noise_mass(degree), count, settings.seed)
 
 
@@ -65,7 +65,11 @@ def sigma_by_cell(score):
 @pytest.mark.quick
 @pytest.mark.parametrize(("sigma", "within"), [(sigma_by_cell, 1e-5), (oracles.sigmoid, 1e-4)])
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("more", [{}, {"offset": True, "l2": 0.1}], ids=["plain", "offset-l2"])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"offset": True, "l2": 0.1}, {"offset": True, "l2": 0.1, "shared_negatives": 3}],
+    ids=["plain", "offset-l2", "shared"],
+)
 @pytest.mark.parametrize(("n", "sizes", "epochs"), [(10, [40], 1), (30, [60, 50], 2)])
 def test_equals_the_slow_version(n, sizes, epochs, more, shared, sigma, within):
     degree = np.random.default_rng(n).integers(0, 9, n)
@@ -124,6 +128,30 @@ def test_bits_do_not_depend_on_threads(shared, monkeypatch):
 
 
 @pytest.mark.quick
+def test_shared_negatives_keep_the_expected_gradient():
+    # One step of a tiny rate from the same tables: the mean over seeds estimates the gradient.
+    degree = np.random.default_rng(3).integers(1, 30, 40)
+    source = Listed(random_chunks(40, [400], seed=3))
+    moved = {}
+    for shared in (1, 5):
+        steps = []
+        for seed in range(60):
+            settings = Settings(dim=8, learning_rate=1e-4, seed=seed, shared_negatives=shared)
+            start, parts = random_start(40, settings), parts_of(degree, settings)
+            # The tables are by number, which the seed changes: the same ones by node.
+            for table in (start.center, start.context):
+                table[:] = table[parts.node]
+            before = start.context[parts.number, :8]
+            steps.append(run(source, degree, settings, start)[1] - before)
+        moved[shared] = np.mean(steps, 0), np.std(steps, 0) / np.sqrt(len(steps))
+    (one, error_one), (five, error_five) = moved[1], moved[5]
+    off = (five - one) / np.hypot(error_one, error_five)
+    assert np.abs(off).mean() < 1.0
+    assert np.abs(off).max() < 5.5
+    assert error_five.mean() > 1.5 * error_one.mean()  # fewer draws, each weighing more
+
+
+@pytest.mark.quick
 def test_start_is_small_centres_and_zero_contexts():
     degree = np.arange(40)
     center, context, progress = run(Listed([[]]), degree, Settings(dim=10, seed=3))
@@ -156,14 +184,15 @@ def count_negatives(source, degree, settings):
     for u, v in source.lists[0]:
         drawn[v] += 1
         assert u != v
-    return drawn
+    return drawn / settings.shared_negatives
 
 
 @pytest.mark.quick
-def test_negatives_follow_the_global_noise_wherever_the_positives_fall():
+@pytest.mark.parametrize("shared", [1, 4])
+def test_negatives_follow_the_global_noise_wherever_the_positives_fall(shared):
     random = np.random.default_rng(0)
     degree = np.append(random.integers(1, 60, 47), [0, 0, 0])
-    settings = Settings(dim=16, negatives=5, learning_rate=1e-6, seed=2)
+    settings = Settings(dim=16, negatives=5, learning_rate=1e-6, seed=2, shared_negatives=shared)
     parts = parts_of(degree, settings)
     assert parts.parts == 8
     # All positives of all centres lie in part 0.
@@ -171,7 +200,8 @@ def test_negatives_follow_the_global_noise_wherever_the_positives_fall():
     pairs = [(u, inside[(u + k) % len(inside)]) for u in range(50) for k in range(20)]
     source = Listed([[(u, v) for u, v in pairs if u != v]])
     drawn = count_negatives(source, degree, settings)
-    expected = 5 * len(source.lists[0]) * noise_mass(degree) / noise_mass(degree).sum()
+    pairs = len(source.lists[0]) / shared
+    expected = 5 * pairs * noise_mass(degree) / noise_mass(degree).sum()
     assert drawn[degree == 0].sum() == 0
     assert drawn.sum() == pytest.approx(expected.sum(), rel=0.02)
     assert oracles.chi_square_p(drawn, expected) > 1e-4

@@ -9,13 +9,21 @@ to the mass of the part, not to where its positives fall: the noise stays the gl
 import numpy as np
 from numba import njit
 
-from pairgram.kernels.negatives import draw
+from pairgram.kernels.negatives import VECTOR, draw_many
 from pairgram.kernels.rng import fold, round_randomly, stream
-from pairgram.kernels.simd import dot, dot_and_norm, exchange
+from pairgram.kernels.simd import (
+    ROWS,
+    dot,
+    dots_and_norms,
+    exchange,
+    exchange_within,
+    prefetch,
+)
 
 # σ and -log σ on a grid over [-REACH, REACH]; beyond it the ends are used.
 REACH, GRID = 8.0, 8192
 BATCH = 8
+FIRST_QUEUE = 512
 FARTHEST, TINY = np.float32(4.0), np.float32(1e-12)
 # Keeps the streams of the noise apart from those of the samplers, whose rounds are few.
 NOISE_TURNS = 1 << 40
@@ -23,6 +31,14 @@ _CELLS_PER_UNIT = np.float32(GRID / (2 * REACH))
 _ARGUMENT = (np.arange(GRID) + 0.5) / GRID * 2 * REACH - REACH
 SIGMOID = (1.0 / (1.0 + np.exp(-_ARGUMENT))).astype(np.float32)
 MINUS_LOG = np.logaddexp(0.0, -_ARGUMENT).astype(np.float32)
+# By cell, then noise or link, side by side: minus the slope of the loss, and the loss.
+TERMS = np.stack(
+    [
+        np.stack([-SIGMOID, MINUS_LOG[::-1]], 1),
+        np.stack([np.float32(1) - SIGMOID, MINUS_LOG], 1),
+    ],
+    1,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -49,67 +65,124 @@ def bucket(begin, end, center, context, part_of, block_begin, out_center, out_co
 @njit(cache=True, nogil=True)
 def train_block(
     i, j, center, context, block_begin, count, bounds, mass, threshold, alias,
-    e_center, e_context, negatives, offset, rate, l2, seed, turn,
+    e_center, e_context, one_table, negatives, shared, offset, rate, l2, seed, turn,
 ):  # fmt: skip
     """One pass over block (centre part i, context part j); return the sum of the pair losses.
 
-    A centre u with count[u] pairs in this turn gets count[u]·negatives·mass[j] noise nodes here,
-    rounded at random, whatever the number of its positives in the block.
+    A centre u with count[u] pairs in this turn gets count[u]·negatives·mass[j]/shared noise nodes
+    here, rounded at random, whatever the number of its positives in the block; each counts as
+    `shared` of them.
     """
     loss = 0.0
-    keep = np.float32(1.0) - rate * l2
-    nodes, steps = np.empty(BATCH, np.int64), np.empty(BATCH, np.float32)
+    noise_per_pair = negatives * mass[j] / shared
+    kinds = _kinds(np.float32(shared), rate, l2)
+    scratch, cells = np.empty((2, BATCH), np.float32), np.empty(BATCH, np.int32)
+    queue, drawn = np.empty((2, FIRST_QUEUE), np.int64), np.empty(FIRST_QUEUE, np.int64)
     at, end = block_begin[i, j], block_begin[i, j + 1]
-    low, high = bounds[j], bounds[j + 1]
     for u in range(bounds[i], bounds[i + 1]):
         if count[u] == 0:
             continue
         first = at
         while at < end and center[at] == u:
             at += 1
-        positives = at - first
         key = fold(stream(seed, NOISE_TURNS + turn, u), j)
-        noise = round_randomly(count[u] * negatives * mass[j], key)
-        filled, drawn = 0, 0
-        for k in range(max(positives, 1)):
-            if k < positives:
-                nodes[filled] = context[first + k]
-                steps[filled] = 1.0
-                filled += 1
-                if filled == BATCH:
-                    loss += _step(u, filled, nodes, steps, e_center, e_context, offset, rate, keep)
-                    filled = 0
-            due = noise * (k + 1) // max(positives, 1)
-            while drawn < due:
-                drawn += 1
-                nodes[filled] = draw(fold(key, drawn), low, high, threshold, alias)
-                steps[filled] = 0.0
-                filled += 1
-                if filled == BATCH:
-                    loss += _step(u, filled, nodes, steps, e_center, e_context, offset, rate, keep)
-                    filled = 0
-        loss += _step(u, filled, nodes, steps, e_center, e_context, offset, rate, keep)
+        noise = round_randomly(count[u] * noise_per_pair, key)
+        size = at - first + noise
+        if size + VECTOR > drawn.shape[0]:
+            queue, drawn = np.empty((2, 2 * size), np.int64), np.empty(2 * size, np.int64)
+        draw_many(key, 1, noise, bounds[j], bounds[j + 1], threshold, alias, drawn)
+        _enqueue(context, first, at, drawn, noise, queue, e_context)
+        loss += _steps(
+            u, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset
+        )
     return loss
 
 
 @njit(cache=True, nogil=True)
-def _step(u, size, nodes, steps, e_center, e_context, offset, rate, keep):
-    """Gradient step of -log σ(±(e'_v·e_u + offset)) for u and some nodes v; return their loss.
+def _kinds(shared, rate, l2):
+    """For noise and links, shape (3, 2): how many each counts for, its rate, and what L2 leaves."""
+    kinds = np.empty((3, 2), np.float32)
+    for k, weight in enumerate((shared, np.float32(1.0))):
+        kinds[0, k], kinds[1, k] = weight, rate * weight
+        kinds[2, k] = np.float32(1.0) - rate * l2 * weight
+    return kinds
 
-    `steps` holds 1 for a context and 0 for noise. All scores are taken before any row moves: the
-    products do not wait for each other. No step moves its score by more than FARTHEST: where
-    vectors are long (rare contexts, hubs) a fixed rate would overshoot, and grow them without end.
+
+@njit(cache=True, nogil=True)
+def _enqueue(context, first, last, drawn, noise, queue, e_context):
+    """Queue the contexts first..last-1 and the noise nodes drawn, evenly between them.
+
+    queue[0] receives the nodes, queue[1] a one for a context and a zero for noise.
     """
-    loss = np.float32(0.0)
-    own = dot(e_center, u, e_center, u)
-    for k in range(size):
-        score, norm = dot_and_norm(e_center, u, e_context, nodes[k])
-        score += offset
-        cell = min(max(int((score + np.float32(REACH)) * _CELLS_PER_UNIT), 0), GRID - 1)
-        loss += MINUS_LOG[cell if steps[k] > 0 else GRID - 1 - cell]
-        step = rate * (steps[k] - SIGMOID[cell])
-        most = FARTHEST / (own + norm + TINY)
-        steps[k] = min(max(step, -most), most)
-    for k in range(size):
-        exchange(e_center, u, e_context, nodes[k], steps[k], keep)
+    turns = max(last - first, 1)
+    each, rest = noise // turns, noise % turns
+    filled, taken, over = 0, 0, 0
+    for k in range(turns):
+        if first + k < last:
+            queue[0, filled], queue[1, filled] = context[first + k], 1
+            filled += 1
+        due = taken + each
+        over += rest
+        if over >= turns:
+            over -= turns
+            due += 1
+        for t in range(taken, due):
+            queue[0, filled], queue[1, filled] = drawn[t], 0
+            filled += 1
+        taken = due
+    for k in range(min(filled, BATCH)):
+        prefetch(e_context, queue[0, k])
+
+
+@njit(cache=True, nogil=True)
+def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset):
+    """Gradient steps of -log σ(±(e'_v·e_u + offset)) for u and queued nodes v; return their loss.
+
+    All scores of a batch are taken before any of its rows moves: the products do not wait for each
+    other. No step moves its score by more than FARTHEST: where vectors are long (rare contexts,
+    hubs) a fixed rate would overshoot, and grow them without end.
+    """
+    loss = 0.0
+    # Products come ROWS at a time; those beyond the size are not used.
+    for k in range(size, -(-size // ROWS) * ROWS):
+        queue[0, k] = queue[0, 0]
+    for begin in range(0, size, BATCH):
+        end = min(begin + BATCH, size)
+        for k in range(end, min(end + BATCH, size)):
+            prefetch(e_context, queue[0, k])
+        own = dot(e_center, u, e_center, u)
+        for k in range(0, end - begin, ROWS):
+            dots_and_norms(e_center, u, e_context, queue, begin, k, scratch)
+        loss += _limited(begin, end, queue, kinds, scratch, cells, own, offset)
+        if one_table:
+            for k in range(end - begin):
+                exchange_within(
+                    e_center, u, e_context, queue[0, begin + k], scratch[0, k], scratch[1, k]
+                )
+        else:
+            exchange(e_center, u, e_context, queue, begin, end - begin, scratch)
+    return loss
+
+
+@njit(cache=True, nogil=True)
+def _limited(begin, end, queue, kinds, scratch, cells, own, offset):
+    """Make scratch, scores and squared lengths, steps and what L2 leaves; return the loss.
+
+    Loops of BATCH and lookups in place of branches: they run in vectors.
+    """
+    zero, last = np.float32(0.0), np.float32(GRID - 1)
+    for k in range(BATCH):
+        place = ((scratch[0, k] + offset) + np.float32(REACH)) * _CELLS_PER_UNIT
+        place = place if place > zero else zero  # also where it is no number
+        cells[k] = np.int32(place if place < last else last)
+    for k in range(BATCH):
+        scratch[1, k] = FARTHEST / (own + scratch[1, k] + TINY)
+    loss = zero
+    for k in range(end - begin):
+        cell, kind = np.uint64(cells[k]), np.uint64(queue[1, begin + k])
+        loss += TERMS[cell, kind, np.uint64(1)] * kinds[np.uint64(0), kind]
+        step = TERMS[cell, kind, np.uint64(0)] * kinds[np.uint64(1), kind]
+        most = scratch[1, k]
+        scratch[0, k] = min(max(step, -most), most)
+        scratch[1, k] = kinds[np.uint64(2), kind]
     return loss

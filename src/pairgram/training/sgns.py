@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from pairgram.engine import LocalEngine
 from pairgram.kernels import sgns as kernel
-from pairgram.kernels.simd import padded
+from pairgram.kernels.simd import CACHE_LINE, padded
 from pairgram.training.partition import Partition, number_of_parts, partition
 
 Table = NDArray[np.float32]
 IntArray = NDArray[np.integer[Any]]
 Chain = tuple[tuple[int, int], ...]
+# Centres and contexts (m,), begin of each block (P, P+1), pairs of each centre (n,).
+Blocks = tuple[IntArray, IntArray, NDArray[np.int64], NDArray[np.int64]]
 
 NOISE_POWER = 0.75
 COUNTS = ("turn", "pairs", "updates", "loss", "seconds")
@@ -69,8 +71,8 @@ class Progress:
     @classmethod
     def restore(cls, tables: Mapping[str, NDArray[Any]], note: Mapping[str, Any]) -> Self:
         """Take up what `counts` and `tables` gave."""
-        center = np.array(tables["center"])
-        context = np.array(tables["context"]) if "context" in tables else center
+        center = aligned(tables["center"])
+        context = aligned(tables["context"]) if "context" in tables else center
         return cls(center, context, **{name: note[name] for name in COUNTS})
 
 
@@ -97,6 +99,9 @@ class Settings:
         Seed of the start, the parts and the noise.
     shared_table
         Both ends of a pair from one table (first-order LINE).
+    shared_negatives
+        Pairs of a centre that share K noise nodes, each of which then counts so many times; 1 draws
+        K for every pair.
     """
 
     dim: int = 128
@@ -107,6 +112,7 @@ class Settings:
     offset: bool = False
     seed: int = 0
     shared_table: bool = False
+    shared_negatives: int = 1
 
 
 def score_offset(negatives: int, offset: bool) -> float:
@@ -152,19 +158,24 @@ def train(
     progress
         Counts and times.
     """
-    parts = partition(noise_mass(degree), number_of_parts(len(degree), settings.dim), settings.seed)
+    count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
+    parts = partition(noise_mass(degree), count, settings.seed)
     state = _start(parts, settings) if progress is None else progress
     turns = settings.epochs * source.chunks
+    pairs: tuple[IntArray, IntArray] | None = None
+    blocks: Blocks | None = None
     while state.turn < turns:
         epoch, k = divmod(state.turn, source.chunks)
         began = time.perf_counter()
-        center, context = source.chunk(k, parts, engine)
+        before, pairs = pairs, source.chunk(k, parts, engine)
         sampled = time.perf_counter()
-        state.loss = _train_chunk(center, context, parts, settings, state, turns, engine)
+        if blocks is None or pairs is not before:
+            blocks = _blocks(*pairs, parts, engine)
+        state.loss = _train_chunk(blocks, parts, settings, state, turns, engine)
         state.seconds["sample"] += sampled - began
         state.seconds["train"] += time.perf_counter() - sampled
-        state.pairs += len(center) if epoch == 0 else 0
-        state.updates += len(center)
+        state.pairs += len(pairs[0]) if epoch == 0 else 0
+        state.updates += len(pairs[0])
         state.turn += 1
         if after_turn is not None:
             after_turn(state, turns)
@@ -172,19 +183,27 @@ def train(
     return state.center[rows, : settings.dim], state.context[rows, : settings.dim], state
 
 
+def aligned(table: NDArray[Any]) -> NDArray[Any]:
+    """Copy of a table whose rows begin with a cache line, so that no load straddles two."""
+    raw = np.empty(table.nbytes + CACHE_LINE, np.uint8)
+    begin = -raw.ctypes.data % CACHE_LINE
+    copy = raw[begin : begin + table.nbytes].view(table.dtype).reshape(table.shape)
+    copy[:] = table
+    return copy
+
+
 def _start(parts: Partition, settings: Settings) -> Progress:
     """Centres uniform in ±0.5 / dim, contexts zero; one table for both when shared."""
     n = len(parts.node)
     random = np.random.Generator(np.random.Philox(settings.seed + 2))
-    center = np.zeros((n, padded(settings.dim)), np.float32)
+    center = aligned(np.zeros((n, padded(settings.dim)), np.float32))
     spread = (random.random((n, settings.dim), np.float32) - np.float32(0.5)) / settings.dim
     center[parts.number, : settings.dim] = spread
-    return Progress(center, center if settings.shared_table else np.zeros_like(center))
+    return Progress(center, center if settings.shared_table else aligned(np.zeros_like(center)))
 
 
 def _train_chunk(
-    center: IntArray,
-    context: IntArray,
+    blocks: Blocks,
     parts: Partition,
     settings: Settings,
     state: Progress,
@@ -192,8 +211,6 @@ def _train_chunk(
     engine: LocalEngine,
 ) -> float:
     """Run the blocks of one chunk, step after step; return the mean loss of a pair."""
-    count = np.bincount(center, minlength=len(parts.node))
-    pairs = _blocks(center, context, parts, engine)
     steps = schedule(parts.parts, settings.shared_table)
     offset, l2 = (
         np.float32(score_offset(settings.negatives, settings.offset)),
@@ -207,8 +224,9 @@ def _train_chunk(
         def run(chains: list[Chain], rate: np.float32 = rate) -> list[float]:
             return [
                 kernel.train_block(
-                    *block, *pairs, count, parts.bounds, parts.mass, parts.threshold, parts.alias,
-                    state.center, state.context, settings.negatives, offset, rate, l2,
+                    *block, *blocks, parts.bounds, parts.mass, parts.threshold, parts.alias,
+                    state.center, state.context, settings.shared_table, settings.negatives,
+                    settings.shared_negatives, offset, rate, l2,
                     settings.seed, state.turn,
                 )
                 for chain in chains
@@ -217,13 +235,11 @@ def _train_chunk(
 
         shares = [step[t :: engine.threads] for t in range(engine.threads)]
         total += sum(map(sum, engine.map(run, shares)))
-    return total / max(len(center), 1)
+    return total / max(len(blocks[0]), 1)
 
 
-def _blocks(
-    center: IntArray, context: IntArray, parts: Partition, engine: LocalEngine
-) -> tuple[IntArray, IntArray, NDArray[np.int64]]:
-    """Pairs ordered by (centre part, context part), and where each block begins, (P, P+1)."""
+def _blocks(center: IntArray, context: IntArray, parts: Partition, engine: LocalEngine) -> Blocks:
+    """Pairs ordered by (centre part, context part), where each block begins, and pairs a centre."""
     ends = np.searchsorted(center, parts.bounds)
     begin = np.empty((parts.parts, parts.parts + 1), np.int64)
     ordered = np.empty_like(center), np.empty_like(context)
@@ -232,7 +248,7 @@ def _blocks(
         kernel.bucket(ends[p], ends[p + 1], center, context, parts.part_of, begin[p], *ordered)
 
     engine.run(work, range(parts.parts))
-    return (*ordered, begin)
+    return (*ordered, begin, np.bincount(center, minlength=len(parts.node)))
 
 
 def schedule(parts: int, shared_table: bool = False) -> list[list[Chain]]:
