@@ -6,12 +6,14 @@ from itertools import chain
 
 import numpy as np
 
-from pairgram.text.cleaning import cutter
+from pairgram.text.cleaning import Cleaner, beginning, cutter
 from pairgram.text.ragged import Ragged
 from pairgram.text.stopwords import STOP_WORDS
 from pairgram.text.vocabulary import Vocabulary
 
 MAX_WORDS = 512
+# A text of so many characters for each word that is kept is cut into words piece by piece.
+LONG = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,8 @@ def tokenize(texts: Iterable[str], vocabulary: Vocabulary, max_words: int = MAX_
     ([3, 1], ('green',), 1)
     """
     cut, ids = cutter(vocabulary.cleaning), _GrowingIds(vocabulary)
-    rows = [cut(text) for text in texts]
+    long = LONG * max_words
+    rows = [cut(text) if len(text) < long else _first(text, cut, max_words) for text in texts]
     values = np.fromiter(map(ids.__getitem__, chain.from_iterable(rows)), np.int32)
     row = np.repeat(np.arange(len(rows)), np.fromiter(map(len, rows), np.int64, len(rows)))
     meant = values != STOP
@@ -91,3 +94,14 @@ def tokenize(texts: Iterable[str], vocabulary: Vocabulary, max_words: int = MAX_
         int(np.count_nonzero(lengths == 0)),
         int(np.count_nonzero(lengths > max_words)),
     )
+
+
+def _first(text: str, cut: Cleaner, max_words: int) -> list[str]:
+    """Words of the shortest part tried that has more than are kept, or of the whole text."""
+    size = LONG * max_words // 4
+    while True:
+        part = beginning(text, size)
+        words = cut(part)
+        if len(part) == len(text) or sum(word not in STOP_WORDS for word in words) > max_words:
+            return words
+        size *= 4

@@ -1,5 +1,6 @@
 """A trained encoder with its vocabulary: texts in, vectors out."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from pairgram.text.encoders.encode import encode
 from pairgram.text.encoders.make import EncoderSpec, make_encoder
 from pairgram.text.tokens import tokenize
 from pairgram.text.vocabulary import Vocabulary
+
+logger = logging.getLogger(__name__)
 
 ENCODER, HEAD = "encoder.", "head."
 
@@ -60,6 +63,11 @@ class TextReader:
     def read(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         """Centre vectors and, where they come from text, context vectors, both (m, dim)."""
         tokens = tokenize(texts, self._vocabulary, self._max_words)
+        if tokens.cut:
+            logger.warning(
+                "%d of %d texts longer than %d words: the rest of them is not read",
+                tokens.cut, len(texts), self._max_words,
+            )  # fmt: skip
         spelling = self._spelling
         if tokens.unknown:
             spelling = spelling.join(Rows.of(self._encoder.spell(tokens.unknown), self._device))
