@@ -46,17 +46,19 @@ STOP = -1
 
 
 class _GrowingIds(dict[str, int]):
-    """Ids of known words, a mark for stop words, and the next id for every new word."""
+    """Ids of the words met: a mark for stop words, the next id for every unknown word."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(dict.fromkeys(STOP_WORDS, STOP))
-        self.update(vocabulary.ids)
+        super().__init__()
         self.unknown: list[str] = []
-        self._size = len(vocabulary)
+        self._known, self._size = vocabulary.ids, len(vocabulary)
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = self._size + len(self.unknown)
-        self.unknown.append(word)
+        number = STOP if word in STOP_WORDS else self._known.get(word)
+        if number is None:
+            number = self._size + len(self.unknown)
+            self.unknown.append(word)
+        self[word] = number
         return number
 
 
