@@ -13,6 +13,7 @@ from pyarrow import parquet
 import pairgram as pg
 from cli_files import FAST, fail, run, run_json, write_cliques
 from pairgram import datasets
+from pairgram.cli import demo
 from pairgram.cli.methods import MethodFlags
 from pairgram.graph import TextGraph
 from pairgram.models import METHODS
@@ -262,15 +263,21 @@ def test_a_dataset_reads_by_name(tmp_path, monkeypatch, small_graph):
 
 @pytest.mark.quick
 def test_demo_tests_saves_and_suggests(tmp_path, monkeypatch):
-    names = ["E11.9", "J45.909", "I10", *(f"L{i}" for i in range(40))]
-    pairs = [(u, v) for u in names for v in names if u < v and (len(u) + len(v)) % 3]
-    graph = TextGraph.from_edges(*map(list, zip(*pairs, strict=True)))
+    pytest.importorskip("torch")
+    names = [f"L{i}" for i in range(60)]
+    pairs = [(u, v) for u in names for v in names if u < v and (int(u[1:]) - int(v[1:])) % 3 == 0]
+    texts = {name: f"kind {int(name[1:]) % 3} wrist {name}" for name in names}
+    graph = TextGraph.from_edges(*map(list, zip(*pairs, strict=True)), texts=texts)
     monkeypatch.setattr(datasets, "load", lambda name: {"icd10cm": graph}[name])
+    monkeypatch.setattr(demo, "HOLD_OUT", 0.2)
     said = run("demo", "-o", tmp_path / "demo").stdout
-    assert all(word in said for word in ("floor degree", "E11.9", "I10", "pairgram suggest"))
-    assert len(pg.load(tmp_path / "demo" / "icd10cm").suggest(node="I10", k=2)) > 0
+    for words in ("floor degree", "floor bm25", "1 shared word: wrist", "By AUC_pair", "By MRR"):
+        assert words in said
+    assert all(f'"{text}"' in said for text in demo.TEXTS)
+    assert len(pg.load(tmp_path / "demo" / "icd10cm").suggest("a wrist", k=2)) == 2
     found = run_json("demo", "-o", tmp_path / "demo")
-    assert set(found["suggestions"]) == {"E11.9", "J45.909", "I10"}
+    assert set(found["suggestions"]) == set(demo.TEXTS)
+    assert set(found["cards"]) == {"links", "new nodes"}
 
 
 @pytest.mark.quick

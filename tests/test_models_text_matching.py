@@ -95,9 +95,9 @@ def test_zero_shot_evaluation_runs():
 def test_what_cannot_be_read_is_noticed(caplog):
     model = build("text_matching").fit(world())
     for text, said in (
-        ("", "no word to read"),
-        ("of the", "no word to read"),
-        ("zebra quagga", "none of the 2 words of the text is known: they count for nothing"),
+        ("", "1 of 1 texts without a word to read"),
+        ("of the", "without a word to read"),
+        ("zebra quagga", "1 of 1 texts with unknown words alone: they count for nothing"),
     ):
         caplog.clear()
         with caplog.at_level(logging.WARNING):

@@ -1,10 +1,10 @@
-"""`pairgram suggest`: the likeliest new links of a node."""
+"""`pairgram suggest`: the likeliest new links of a node, or of many new texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,10 +13,12 @@ from pairgram.cli.terminal import Terminal, cut
 from pairgram.errors import ParameterError
 
 if TYPE_CHECKING:
-    from pairgram.models import Suggestion
+    from pairgram.io.columns import TextColumns
+    from pairgram.models import Model, Suggestion
 
 TEXT_WIDTH = 60
 WHY_WIDTH = 50
+TEXTS_AT_A_TIME = 1000
 
 
 class Direction(StrEnum):
@@ -36,6 +38,10 @@ def suggest(
         typer.Argument(metavar="[TEXT]", help="Text of a new node, for models that read text."),
     ] = None,
     node: Annotated[str | None, typer.Option(help="Id of a known node.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="File of new texts: an id and a text on each line, tsv, csv or parquet."),
+    ] = None,
     k: Annotated[int, typer.Option("-k", "--k", help="How many.")] = 10,
     direction: Annotated[
         Direction, typer.Option(help="out and in need a model fitted with --directed.")
@@ -44,15 +50,24 @@ def suggest(
         str | None, typer.Option(help="How links are scored; the model's own if not given.")
     ] = None,
 ) -> None:
-    """Suggest links that a node does not have yet."""
+    """Suggest links that a node does not have yet.
+
+    With --file and --json every text gives one line of JSON.
+    """
     terminal = Terminal(output)
-    if text is None and node is None:
-        raise ParameterError("suggest needs a text, or --node with the id of a known node.")
+    if sum(given is not None for given in (text, node, file)) != 1:
+        raise ParameterError(
+            "suggest needs one of: a text, --node with the id of a known node, --file with texts."
+        )
     from pairgram.models import load
 
-    found = load(model).suggest(text, node=node, k=k, direction=direction.value, rule=rule)
+    asked: dict[str, Any] = {"k": k, "direction": direction.value, "rule": rule}
+    if file is not None:
+        _suggest_file(terminal, load(model), file, asked)
+        return
+    found = load(model).suggest(text, node=node, **asked)
     if terminal.wants_json:
-        terminal.json([{"rank": i, **asdict(one)} for i, one in enumerate(found, start=1)])
+        terminal.json(_ranked(found))
     show(terminal, found)
 
 
@@ -63,3 +78,32 @@ def show(terminal: Terminal, found: "Sequence[Suggestion]", title: str | None = 
         for i, one in enumerate(found, start=1)
     ]
     terminal.table((">rank", "id", ">score", "text", "why"), rows, title)
+
+
+def _suggest_file(terminal: Terminal, model: "Model", file: Path, asked: dict[str, Any]) -> None:
+    from pairgram.io.texts import read_texts
+
+    for name, text, found in _in_parts(model, read_texts(file), asked):
+        if terminal.wants_json:
+            terminal.json({"id": name, "text": text, "suggestions": _ranked(found)}, lines=True)
+        show(terminal, found, cut(f"{name} {text}", TEXT_WIDTH))
+
+
+def _in_parts(
+    model: "Model", texts: "TextColumns", asked: dict[str, Any]
+) -> "Iterator[tuple[str, str, Sequence[Suggestion]]]":
+    """Id, text and suggestions of each new text; a part of them is worked out at a time."""
+    many = getattr(model, "suggest_many", None)
+    if many is None:
+        raise ParameterError(
+            f"{type(model).__name__} learns from structure alone and cannot place new texts. "
+            "Use --node with the id of a known node."
+        )
+    for begin in range(0, len(texts.ids), TEXTS_AT_A_TIME):
+        part = slice(begin, begin + TEXTS_AT_A_TIME)
+        found = many(texts.texts[part], **asked)
+        yield from zip(texts.ids[part], texts.texts[part], found, strict=True)
+
+
+def _ranked(found: "Sequence[Suggestion]") -> list[dict[str, Any]]:
+    return [{"rank": i, **asdict(one)} for i, one in enumerate(found, start=1)]

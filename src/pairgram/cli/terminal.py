@@ -70,9 +70,10 @@ class Terminal:
         if not self.flags.quiet:
             self.stderr.print(text, soft_wrap=True)
 
-    def json(self, data: Any) -> None:
-        """Print JSON on stdout."""
-        sys.stdout.write(json.dumps(data, indent=2, allow_nan=False, default=_plain) + "\n")
+    def json(self, data: Any, lines: bool = False) -> None:
+        """Print JSON on stdout; with `lines` on one line, for output of many values."""
+        indent = None if lines else 2
+        sys.stdout.write(json.dumps(data, indent=indent, allow_nan=False, default=_plain) + "\n")
 
     def summary(self, text: str) -> None:
         """Print a closing line on stdout, unless JSON or quiet is asked for."""

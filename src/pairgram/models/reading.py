@@ -13,12 +13,15 @@ from pairgram.models.base import Model, Suggestion, notice_fewer
 from pairgram.models.placed import Placed
 from pairgram.models.scoring import Floats
 from pairgram.search import top_k
+from pairgram.text.cleaning import beginning
 
 logger = logging.getLogger(__name__)
 
 Table = NDArray[np.float32]
 
 BLOCK_SCORES = 1 << 24
+# Shared words are looked for in so much of a new text.
+MOST_CHARACTERS = 1 << 15
 NOTHING = np.empty(0, np.int64)
 
 
@@ -85,29 +88,36 @@ class ReadingModel(Model):
         step = max(1, BLOCK_SCORES // self.graph_.n_nodes)
         blocks = (slice(begin, begin + step) for begin in range(0, len(texts), step))
         rows = (scores for block in blocks for scores in placed.block(block, rule))
-        return [self._best(text, row, k) for text, row in zip(texts, rows, strict=True)]
+        read = [set(self.words(beginning(text, MOST_CHARACTERS))) for text in texts]
+        self._notice_unread(read)
+        found = [self._best(words, row, k) for words, row in zip(read, rows, strict=True)]
+        notice_fewer(min(map(len, found), default=k), k)
+        return found
 
     def _suggest_text(
         self, text: str, k: int, direction: str, rule: str | None
     ) -> list[Suggestion]:
         return self.suggest_many([text], k, direction, rule)[0]
 
-    def _best(self, text: str, scores: Floats, k: int) -> list[Suggestion]:
+    def _best(self, read: set[str], scores: Floats, k: int) -> list[Suggestion]:
         found, best = top_k(lambda a, b: scores[a:b], len(scores), k, NOTHING)
-        notice_fewer(len(found), k)
-        read = set(self.words(text))
-        self._notice_unread(read)
         return [
             Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._shared(read, v))
             for v, s in zip(found.tolist(), best, strict=True)
         ]
 
-    def _notice_unread(self, read: set[str]) -> None:
-        if not read:
-            logger.warning("the text has no word to read: every such text gets these suggestions")
-        elif not read & self._word_ids.keys():
+    def _notice_unread(self, read: Sequence[set[str]]) -> None:
+        """Say how many texts have no words, or no known ones."""
+        known = self._word_ids.keys()
+        empty = sum(not words for words in read)
+        strange = sum(not words & known for words in read) - empty
+        if empty:
+            said = "%d of %d texts without a word to read: what is suggested is the same for all"
+            logger.warning(said, empty, len(read))
+        if strange:
             rest = "only their letters count" if self._reads_letters else "they count for nothing"
-            logger.warning("none of the %d words of the text is known: %s", len(read), rest)
+            said = "%d of %d texts with unknown words alone: %s"
+            logger.warning(said, strange, len(read), rest)
 
     def _shared(self, read: set[str], v: int) -> str:
         """Shared words, the rarest first, as many as fit in a line."""

@@ -310,8 +310,8 @@ class TGE(ReadingModel):
             return reader.read(texts)
 
     def _prior_of_new(self) -> float:
-        degree = max(int(self._noise_degree()[0]), 1)
-        return float(self._prior()[0] - NOISE_POWER * np.log(degree))
+        prior, degree = self._tables().prior, max(int(self._noise_degree()[0]), 1)
+        return 0.0 if prior is None else float(prior[0] - NOISE_POWER * np.log(degree))
 
     @property
     def _word_ids(self) -> Mapping[str, int]:

@@ -43,6 +43,18 @@ def cutter(cleaning: str) -> Cleaner:
     return {"paper": _paper_words, "words": _unicode_words}[cleaning]
 
 
+def beginning(text: str, most: int) -> str:
+    """Return the first `most` characters and the rest of the word they end in.
+
+    >>> beginning("red apple pie", 6)
+    'red apple'
+    """
+    if len(text) <= most:
+        return text
+    space = _SPACE.search(text, most)
+    return text if space is None else text[: space.start()]
+
+
 def _paper_words(text: str) -> list[str]:
     return text.lower().translate(_DELETE).split()
 
@@ -55,6 +67,7 @@ def _unicode_words(text: str) -> list[str]:
 
 
 _DELETE = str.maketrans("", "", DELETED)
+_SPACE = re.compile(r"\s")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 
 

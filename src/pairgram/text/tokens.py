@@ -6,12 +6,14 @@ from itertools import chain
 
 import numpy as np
 
-from pairgram.text.cleaning import cutter
+from pairgram.text.cleaning import Cleaner, beginning, cutter
 from pairgram.text.ragged import Ragged
 from pairgram.text.stopwords import STOP_WORDS
 from pairgram.text.vocabulary import Vocabulary
 
 MAX_WORDS = 512
+# A text of so many characters for each word that is kept is cut into words piece by piece.
+LONG = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,17 +46,19 @@ STOP = -1
 
 
 class _GrowingIds(dict[str, int]):
-    """Ids of known words, a mark for stop words, and the next id for every new word."""
+    """Ids of the words met: a mark for stop words, the next id for every unknown word."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        super().__init__(dict.fromkeys(STOP_WORDS, STOP))
-        self.update(vocabulary.ids)
+        super().__init__()
         self.unknown: list[str] = []
-        self._size = len(vocabulary)
+        self._known, self._size = vocabulary.ids, len(vocabulary)
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = self._size + len(self.unknown)
-        self.unknown.append(word)
+        number = STOP if word in STOP_WORDS else self._known.get(word)
+        if number is None:
+            number = self._size + len(self.unknown)
+            self.unknown.append(word)
+        self[word] = number
         return number
 
 
@@ -78,7 +82,8 @@ def tokenize(texts: Iterable[str], vocabulary: Vocabulary, max_words: int = MAX_
     ([3, 1], ('green',), 1)
     """
     cut, ids = cutter(vocabulary.cleaning), _GrowingIds(vocabulary)
-    rows = [cut(text) for text in texts]
+    long = LONG * max_words
+    rows = [cut(text) if len(text) < long else _first(text, cut, max_words) for text in texts]
     values = np.fromiter(map(ids.__getitem__, chain.from_iterable(rows)), np.int32)
     row = np.repeat(np.arange(len(rows)), np.fromiter(map(len, rows), np.int64, len(rows)))
     meant = values != STOP
@@ -91,3 +96,14 @@ def tokenize(texts: Iterable[str], vocabulary: Vocabulary, max_words: int = MAX_
         int(np.count_nonzero(lengths == 0)),
         int(np.count_nonzero(lengths > max_words)),
     )
+
+
+def _first(text: str, cut: Cleaner, max_words: int) -> list[str]:
+    """Words of the shortest part tried that has more than are kept, or of the whole text."""
+    size = LONG * max_words // 4
+    while True:
+        part = beginning(text, size)
+        words = cut(part)
+        if len(part) == len(text) or sum(word not in STOP_WORDS for word in words) > max_words:
+            return words
+        size *= 4

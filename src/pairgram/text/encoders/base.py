@@ -33,6 +33,9 @@ class Rows:
         """Length of each row, shape (rows,)."""
         return self.offsets.diff()
 
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
     def take(self, rows: Tensor) -> "Rows":
         """Return the given rows, in their order."""
         begin, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]

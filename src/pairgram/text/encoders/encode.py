@@ -14,7 +14,11 @@ BATCH_WORDS = 1 << 15
 
 
 def encode(
-    encoder: Encoder, words: Ragged, spelling: Rows, device: Any = "cpu"
+    encoder: Encoder,
+    words: Ragged,
+    spelling: Rows,
+    device: Any = "cpu",
+    features: torch.Tensor | None = None,
 ) -> NDArray[np.float32]:
     """Vectors of texts, shape (m, dim).
 
@@ -28,12 +32,14 @@ def encode(
         Letters of all words, known and unknown, on `device`.
     device
         Where to work.
+    features
+        What `Encoder.features` made of `spelling`, where that is known already.
     """
     vectors = np.empty((len(words), encoder.dim), np.float32)
     with torch.no_grad():
         # For a few texts it is cheaper to spell the words of each batch alone.
-        many = len(words.values) > len(spelling.offsets)
-        features = encoder.features(spelling) if many else None
+        if features is None and len(words.values) > len(spelling):
+            features = encoder.features(spelling)
         for rows in _batches(words.lengths):
             batch = Batch(Rows.of(words.take(rows), device), spelling, features=features)
             vectors[rows] = encoder(batch).cpu().numpy()

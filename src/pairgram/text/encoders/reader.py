@@ -1,5 +1,6 @@
 """A trained encoder with its vocabulary: texts in, vectors out."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 from pairgram.errors import InputError
 from pairgram.text.encoders.base import Rows
 from pairgram.text.encoders.encode import encode
-from pairgram.text.encoders.make import EncoderSpec, make_encoder
-from pairgram.text.tokens import tokenize
+from pairgram.text.encoders.make import EncoderSpec, make_encoder, tokenizer
 from pairgram.text.vocabulary import Vocabulary
+
+logger = logging.getLogger(__name__)
 
 ENCODER, HEAD = "encoder.", "head."
 
@@ -43,14 +45,18 @@ class TextReader:
         max_words: int,
         device: Any = "cpu",
     ) -> None:
-        self._vocabulary, self._max_words, self._device = vocabulary, max_words, device
-        with torch.device("meta"):
+        self._max_words, self._device = max_words, device
+        self._tokenize = tokenizer(spec, vocabulary, max_words)
+        # A transformer makes more than weights when it is built, so that it needs a real place.
+        with torch.device("meta" if spec.pretrained is None else device):
             self._encoder = make_encoder(spec, vocabulary)
             self._head = torch.nn.Linear(spec.dim, spec.dim) if f"{HEAD}weight" in weights else None
         _fill(self._encoder, weights, ENCODER, device)
+        self._encoder.eval()
         if self._head is not None:
             _fill(self._head, weights, HEAD, device)
         self._spelling = Rows.of(self._encoder.spell(vocabulary.words), device)
+        self._features: torch.Tensor | None = None
 
     @property
     def makes_contexts(self) -> bool:
@@ -59,16 +65,32 @@ class TextReader:
 
     def read(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         """Centre vectors and, where they come from text, context vectors, both (m, dim)."""
-        tokens = tokenize(texts, self._vocabulary, self._max_words)
-        spelling = self._spelling
-        if tokens.unknown:
-            spelling = spelling.join(Rows.of(self._encoder.spell(tokens.unknown), self._device))
-        center = encode(self._encoder, tokens.ids, spelling, self._device)
+        tokens = self._tokenize(texts)
+        if tokens.cut:
+            logger.warning(
+                "%d of %d texts longer than %d words: the rest of them is not read",
+                tokens.cut, len(texts), self._max_words,
+            )  # fmt: skip
+        new = Rows.of(self._encoder.spell(tokens.unknown), self._device)
+        features = None
+        if len(tokens.ids.values) > len(self._spelling):
+            # So many words that the letters of the known ones are best read once and for all.
+            features = self._all_features(new)
+        spelling = self._spelling.join(new) if tokens.unknown else self._spelling
+        center = encode(self._encoder, tokens.ids, spelling, self._device, features)
         if self._head is None:
             return center, None
         with torch.no_grad():
             context = self._head(torch.from_numpy(center).to(self._device))
         return center, context.cpu().numpy()
+
+    def _all_features(self, new: Rows) -> torch.Tensor | None:
+        """What the encoder makes of the spelling of known words, worked out once, and new ones."""
+        with torch.no_grad():
+            if self._features is None:
+                self._features = self._encoder.features(self._spelling)
+            more = self._encoder.features(new) if len(new) else None
+        return self._features if more is None else torch.cat((self._features, more))
 
 
 def _fill(

@@ -1,0 +1,162 @@
+"""The pretrained encoder with a tiny transformer that is built here."""
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers", reason="needs the extra 'lm'")
+tokenizers = pytest.importorskip("tokenizers", reason="needs the extra 'lm'")
+
+from pairgram.errors import FileFormatError, InputError  # noqa: E402
+from pairgram.text.encoders import (  # noqa: E402
+    Batch,
+    EncoderSpec,
+    PretrainedEncoder,
+    Rows,
+    TextReader,
+    make_encoder,
+    tokenizer,
+)
+from pairgram.text.pieces import Pretrained  # noqa: E402
+from pairgram.text.vocabulary import Vocabulary  # noqa: E402
+
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "boat", "##s", "apple", "pie"]
+TEXTS = ["Red boats", "", "blue apple pie red boat", "zebra"]
+WIDTH, LONGEST = 16, 12
+
+
+def write_tokenizer(folder):
+    pieces = tokenizers.Tokenizer(
+        tokenizers.models.WordPiece({piece: i for i, piece in enumerate(PIECES)}, unk_token="[UNK]")
+    )
+    pieces.normalizer = tokenizers.normalizers.BertNormalizer()
+    pieces.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    pieces.post_processor = tokenizers.processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    pieces.save(str(folder / "tokenizer.json"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder in the layout of sentence-transformers."""
+    place = tmp_path_factory.mktemp("tiny")
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(PIECES), hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=32, max_position_embeddings=32,
+    )  # fmt: skip
+    transformers.BertModel(config).save_pretrained(place)
+    write_tokenizer(place)
+    (place / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": LONGEST}))
+    (place / "1_Pooling").mkdir()
+    mean = {"word_embedding_dimension": WIDTH, "pooling_mode_mean_tokens": True}
+    (place / "1_Pooling" / "config.json").write_text(json.dumps(mean))
+    return place
+
+
+@pytest.fixture
+def spec(folder):
+    return EncoderSpec("pretrained", 6, 6, pretrained=Pretrained.read(folder))
+
+
+@pytest.fixture
+def encoder(spec, folder):
+    torch.manual_seed(1)
+    made = make_encoder(spec, Vocabulary.fit(TEXTS))
+    made.load(folder)
+    return made.eval()
+
+
+def batch_of(encoder, tokens):
+    return Batch(Rows.of(tokens.ids), Rows.of(encoder.spell(())))
+
+
+def slow_vectors(encoder, folder, texts):
+    """One text at a time, read by the model as its own library loads it."""
+    model = transformers.BertModel.from_pretrained(folder).eval()
+    pieces = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    rows = []
+    for text in texts:
+        ids = torch.tensor([pieces.encode(text).ids])
+        mean = model(input_ids=ids).last_hidden_state[0].mean(0)
+        rows.append(encoder.project(mean))
+    return torch.stack(rows)
+
+
+def test_pieces_are_those_of_the_transformer(spec):
+    tokens = tokenizer(spec, Vocabulary.fit(TEXTS), 100)([*TEXTS, "red " * 50])
+    assert [tokens.ids[i].tolist() for i in range(4)] == [
+        [2, 4, 6, 7, 3], [2, 3], [2, 5, 8, 9, 4, 6, 3], [2, 1, 3],
+    ]  # fmt: skip
+    assert len(tokens.ids[4]) == LONGEST
+    assert (tokens.unknown, tokens.empty, tokens.cut) == ((), 1, 1)
+    assert len(tokenizer(spec, Vocabulary.fit(TEXTS), 4)(["red red red red"]).ids[0]) == 4
+
+
+def test_vectors_are_those_of_the_library(encoder, spec, folder):
+    tokens = tokenizer(spec, Vocabulary.fit(TEXTS), 100)(TEXTS)
+    with torch.no_grad():
+        found = encoder(batch_of(encoder, tokens))
+        expected = slow_vectors(encoder, folder, TEXTS)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_every_weight_but_the_unread_pieces_is_fine_tuned(encoder, spec):
+    tokens = tokenizer(spec, Vocabulary.fit(TEXTS), 100)(TEXTS)
+    encoder.train()
+    first, second = encoder(batch_of(encoder, tokens)), encoder(batch_of(encoder, tokens))
+    torch.testing.assert_close(first, second)  # no dropout
+    first.square().sum().backward()
+    still = [name for name, p in encoder.named_parameters() if p.grad is None]
+    assert still == []
+    before = first.detach().square().sum()
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            parameter -= 1e-3 * parameter.grad
+        assert encoder(batch_of(encoder, tokens)).square().sum() < before
+
+
+def test_dropped_words_are_the_unknown_piece(encoder, spec):
+    tokens = tokenizer(spec, Vocabulary.fit(TEXTS), 100)(["red boat", "zebra boat"])
+    dropped = torch.tensor([False, True, False, False] + [False] * 4)
+    batch = Batch(Rows.of(tokens.ids), Rows.of(encoder.spell(())), dropped)
+    with torch.no_grad():
+        one, other = encoder(batch)
+    torch.testing.assert_close(one, other)
+
+
+def test_a_reader_needs_the_folder_no_more(encoder, spec, folder):
+    weights = {f"encoder.{name}": value.numpy() for name, value in encoder.state_dict().items()}
+    stored = Pretrained.from_json(json.loads(json.dumps(spec.pretrained.to_json())))
+    again = EncoderSpec("pretrained", 6, 6, pretrained=stored)
+    vectors, _ = TextReader(again, Vocabulary.fit(TEXTS), weights, 100).read(TEXTS)
+    with torch.no_grad():
+        expected = slow_vectors(encoder, folder, TEXTS).numpy()
+    np.testing.assert_allclose(vectors, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_bad_folders_are_one_line(encoder, folder, tmp_path):
+    with pytest.raises(FileFormatError, match="is no sentence-transformers folder"):
+        Pretrained.read(tmp_path)
+    with pytest.raises(FileFormatError, match=r"no model.safetensors"):
+        encoder.load(tmp_path)
+    for file in folder.glob("*.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "1_Pooling").mkdir()
+    pooling = tmp_path / "1_Pooling" / "config.json"
+    pooling.write_text(json.dumps({"pooling_mode_max_tokens": True}))
+    with pytest.raises(FileFormatError, match="must ask for mean_tokens or cls_token"):
+        Pretrained.read(tmp_path)
+    pooling.write_text(json.dumps({"pooling_mode_cls_token": True}))
+    first = Pretrained.read(tmp_path)
+    assert first.pooling == "cls"
+    smaller = PretrainedEncoder(
+        Pretrained({**first.config, "hidden_size": 8}, first.tokenizer, "cls", 8), 4
+    )
+    with pytest.raises(FileFormatError, match=r"does not fit its config.json"):
+        smaller.load(folder)
+    with pytest.raises(InputError, match="shape is damaged"):
+        Pretrained.from_json({"config": {}})
+    with pytest.raises(InputError, match="needs the folder"):
+        make_encoder(EncoderSpec("pretrained", 4, 4), Vocabulary.fit(TEXTS))
