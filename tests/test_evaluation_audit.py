@@ -119,9 +119,7 @@ def test_near_pairs_are_those_of_all_comparisons():
     expected = set()
     for a in range(30):
         for b in range(30, 80):
-            one, two = (
-                {*pairwise(t)} if len(t) > 1 else {*t} for t in (texts[a], texts[b])
-            )
+            one, two = ({*pairwise(t)} if len(t) > 1 else {*t} for t in (texts[a], texts[b]))
             if len(one & two) >= 0.95 * len(one | two):
                 expected.add((a, b))
     assert found == expected

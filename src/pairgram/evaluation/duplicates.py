@@ -117,8 +117,10 @@ def shingles(texts: list[list[str]]) -> Shingles:
     return _by_rarity(text[inside | lone], key[inside | lone], len(texts))
 
 
-def near_pairs(sets: Shingles, first: int) -> Ints:
+def near_pairs(sets: Shingles, first: int | None = None) -> Ints:
     """Pairs (a, b) of near-identical sets, a < first <= b, each once; shape (p, 2).
+
+    Without `first` all pairs a < b.
 
     Exact, by the prefix filter: of two sets with a Jaccard similarity of at least t, ordered alike,
     one of the first |A| - ceil(t |A|) + 1 members of A is among the same prefix of B.
@@ -149,9 +151,10 @@ def _by_rarity(text: Ints, key: Ints, count: int) -> Shingles:
     return Shingles(rank, np.searchsorted(owner, np.arange(count + 1)))
 
 
-def _meetings(owner: Ints, member: Ints, first: int) -> Ints:
+def _meetings(owner: Ints, member: Ints, first: int | None) -> Ints:
     """Pairs of an owner under `first` and one from it on that have a member in common."""
-    left, right = owner < first, owner >= first
+    every = np.ones(len(owner), dtype=bool)
+    left, right = (every, every) if first is None else (owner < first, owner >= first)
     order = np.argsort(member[right], kind="stable")
     members, others = member[right][order], owner[right][order]
     begin = np.searchsorted(members, member[left], side="left")
@@ -159,7 +162,8 @@ def _meetings(owner: Ints, member: Ints, first: int) -> Ints:
     many = end - begin
     one = np.repeat(owner[left], many)
     spot = np.arange(len(one)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(begin, many)
-    return np.stack([one, others[spot]], axis=1)
+    two = others[spot]
+    return np.stack([one[one < two], two[one < two]], axis=1)
 
 
 def _jaccard(one: Ints, two: Ints) -> float:
