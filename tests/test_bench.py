@@ -11,16 +11,18 @@ from typer.testing import CliRunner
 from pairgram import params
 from pairgram.bench import tune
 from pairgram.bench.build import build
+from pairgram.bench.claims import claims_page
 from pairgram.bench.counting import count_pairs, count_window_pairs, pairs_of_walks
 from pairgram.bench.figures import lines_of, missing_cells, spread
 from pairgram.bench.goals import verdicts
 from pairgram.bench.graphs import absent, planted_graph
 from pairgram.bench.jobs import Job, JobError, execute
 from pairgram.bench.measure import cut, peak_memory
+from pairgram.bench.plots import write_figure
 from pairgram.bench.report import write_pages
 from pairgram.bench.report_ratios import ratio_by_formula
 from pairgram.bench.run import Cell, SavedModels, Selection, is_finished, job_of, run_cells
-from pairgram.bench.spec import FLOORS, Method, load_table, read_table, table_names
+from pairgram.bench.spec import COUNTS, FLOORS, Method, load_table, read_table, table_names
 from pairgram.bench.store import Store, read_record, write_record
 from pairgram.cli.main import app
 from pairgram.errors import FileFormatError, InputError
@@ -86,7 +88,7 @@ def test_every_method_has_a_bench_entry():
 def test_the_methods_of_a_spec_take_its_parameters(table):
     for row in table.rows.values():
         for method, entry in table.methods.items():
-            if entry.absent or entry.model == FLOORS or entry.table:
+            if entry.absent or entry.model in (FLOORS, COUNTS) or entry.table:
                 continue
             trials = row.tuning.trials[method] if row.tuning else [{}]
             for trial in trials:
@@ -247,7 +249,7 @@ def test_a_card_of_other_parameters_is_not_finished(store):
 
 @pytest.mark.quick
 def test_unknown_names_are_refused():
-    with pytest.raises(InputError, match="no table 'odd'; known are link_prediction"):
+    with pytest.raises(InputError, match="no table 'odd'; known are datasets, link_prediction"):
         load_table("odd")
     for selection, name in [(Selection({"odd"}), "dataset"), (Selection(None, {"odd"}), "method")]:
         with pytest.raises(InputError, match=f"No table has the {name} 'odd'"):
@@ -464,3 +466,48 @@ def test_floors_are_a_method_of_their_own(store):
     links = read_record(store.card("link_prediction", "planted@50", "floors", 0))
     seen = links["protocols"]["seen"]["floors"]
     assert f"| {seen['bm25']['mrr']:.4f} |" in pages["link_prediction"]
+
+
+@pytest.mark.quick
+def test_claims_are_judged_by_the_cards(store):
+    tables = [load_table(name) for name in table_names()]
+    page = claims_page(tables, store)
+    assert page.count("**Not measured yet.**") == 7
+    table = next(table for table in tables if table.name == "rw_vs_ps")
+    fill(table, store, "cora@50", node2vec={"auc_lr": 0.90}, ps={"auc_lr": 0.897})
+    fill(table, store, "zhihu@50", node2vec={"auc_lr": 0.90}, ps={"auc_lr": 0.89})
+    links = next(table for table in tables if table.name == "link_prediction")
+    text = card(table, "cora@50", "ps", 0, auc_lr=0.95, symmetric=0.96)
+    write_record(store.card(links.name, "cora@50", "tge", 0), text)
+    page = claims_page(tables, store)
+    assert "**Holds in part: in 1 of 2 comparisons.**" in page
+    assert "- zhihu@50: no; AUC_LR 0.8900 (PS) against 0.9000 (random walks), -0.0100" in page
+    assert "- cora@50: yes; AUC_LR 0.9500 (TGE-PS) against 0.8970 (PS), +0.0530" in page
+
+
+@pytest.mark.quick
+def test_figures_show_published_and_measured_values(store):
+    from xml.etree import ElementTree
+
+    table = load_table("rw_vs_ps")
+    assert write_figure(table, store) is None
+    fill(table, store, "cora@50", ps={"auc_lr": 0.86})
+    assert write_figure(table, store) == "figures/rw_vs_ps.svg"
+    drawn = ElementTree.parse(store.figure("rw_vs_ps")).getroot()
+    tags = [element.tag.rpartition("}")[2] for element in drawn.iter()]
+    rows = [(row, m) for row in table.rows.values() for m in table.methods]
+    published = sum(m in row.published and not row.stands_in_for for row, m in rows)
+    assert tags.count("polygon") == published + 1  # and the legend's
+    assert tags.count("circle") == 2
+    page = write_pages([table], store)[0].read_text()
+    assert "(figures/rw_vs_ps.svg)" in page
+
+
+def test_datasets_are_counted(store):
+    table = load_table("datasets", quick=True)
+    assert run_cells([table], store).failed == {}
+    graph = planted_graph()
+    page = write_pages([table], store, quick=True)[0].read_text()
+    assert f"| planted | – | {graph.n_nodes} | – | {graph.counts.lines:,} |" in page
+    published = load_table("datasets").rows["hepth"].published
+    assert (published["nodes"], published["edges"]) == (27_400, 352_542)

@@ -224,7 +224,7 @@ def test_evaluate_holds_nodes_out(cliques, tmp_path):
     assert "30.00% of the nodes held out, protocol 'zero-shot', seed 0" in shown
     assert all(word in shown for word in ("TGE", "MRR", "floor bm25", "Of 4 held-out nodes"))
     folder = tmp_path / "cards"
-    (card,) = run_json("evaluate", cliques[0], *task, *given, "--card", folder)["cards"]
+    (card,) = run_json("evaluate", cliques[0], *task, *given, "--cards", folder)["cards"]
     assert (card["protocol"], card["split"]["kind"]) == ("zero-shot", "nodes")
     assert {"auc_pair", "mrr", "mrr_nodup", "new_new/auc_pair"} <= set(card["metrics"])
     assert (folder / "tge-seed0.json").is_file()
@@ -234,7 +234,7 @@ def test_evaluate_prints_and_writes_cards(cliques, tmp_path):
     config = tmp_path / "evaluate.yaml"
     config.write_text("parameters:\n  ps:\n    dim: 8\n    epochs: 3\nkeep: 0.75\nseed: 4\n")
     folder = tmp_path / "cards"
-    said = run_json("evaluate", cliques[0], "--config", config, "--card", folder)
+    said = run_json("evaluate", cliques[0], "--config", config, "--cards", folder)
     (card,) = said["cards"]
     assert (card["split"]["share"], card["split"]["seed"], card["seed"]) == (0.75, 4, 4)
     assert (card["parameters"]["epochs"], card["parameters"]["seed"]) == (3, 4)

@@ -8,10 +8,16 @@ from pathlib import Path
 from pairgram.bench.counting import count_samples
 from pairgram.bench.jobs import Job
 from pairgram.bench.links import fit_and_evaluate
+from pairgram.bench.report_counts import count_graph
 from pairgram.bench.store import write_record
 from pairgram.errors import PairgramError
 
-WORK = {"links": fit_and_evaluate, "zero_shot": fit_and_evaluate, "ratios": count_samples}
+WORK = {
+    "links": fit_and_evaluate,
+    "zero_shot": fit_and_evaluate,
+    "ratios": count_samples,
+    "counts": count_graph,
+}
 
 
 def main() -> int:

@@ -20,11 +20,10 @@ def absent(name: str) -> str | None:
         return None
     try:
         dataset = datasets.info(name)
-        folder = dataset.folder()
+        if dataset.is_here():
+            return None
     except PairgramError as error:
         return str(error)
-    if all(file.find(folder) is not None for file in dataset.files):
-        return None
     return (
         f"the dataset's files are not here: get them from {dataset.address}; "
         f"'pairgram data path {name}' says where they go"

@@ -3,15 +3,24 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from pairgram.bench.claims import claims_page
 from pairgram.bench.figures import lines_of
 from pairgram.bench.markdown import grid
+from pairgram.bench.plots import write_figure
+from pairgram.bench.report_counts import counts_page
 from pairgram.bench.report_links import links_page
 from pairgram.bench.report_ratios import ratios_page
 from pairgram.bench.report_zero_shot import zero_shot_page
 from pairgram.bench.spec import Table
 from pairgram.bench.store import Store, write_text
 
-PAGES = {"links": links_page, "zero_shot": zero_shot_page, "ratios": ratios_page}
+PAGES = {
+    "links": links_page,
+    "zero_shot": zero_shot_page,
+    "ratios": ratios_page,
+    "counts": counts_page,
+}
+CLAIMS = "claims"
 INDEX = "README"
 
 
@@ -30,8 +39,14 @@ def write_pages(tables: Iterable[Table], store: Store, quick: bool = False) -> l
     listed, written = list(tables), []
     for table in listed:
         path = store.page(table.name)
-        write_text(path, PAGES[table.kind](table, store, _command(table, quick)))
+        page = PAGES[table.kind](table, store, _command(table, quick))
+        if figure := write_figure(table, store):
+            page = page.rstrip() + f"\n\n## Figure\n\n![{table.title}]({figure})\n"
+        write_text(path, page)
         written.append(path)
+    if {"ratios", "rw_vs_ps", "link_prediction", "zero_shot"} <= {table.name for table in listed}:
+        write_text(store.page(CLAIMS), claims_page(listed, store))
+        written.append(store.page(CLAIMS))
     write_text(store.page(INDEX), _index(listed, store, quick))
     return [*written, store.page(INDEX)]
 
@@ -51,7 +66,8 @@ def _index(tables: list[Table], store: Store, quick: bool) -> str:
         "",
         "Generated; do not edit. Measured figures are in `cards/`, one JSON file a cell "
         "(`TABLE/DATASET/METHOD-seedK.json`), trials of the tuning in `tuning/`; the pages are "
-        "made from them.",
+        "made from them. [The paper's claims](claims.md), each with our verdict, rest on the same "
+        "cards.",
         "",
         *grid(["table", "cells", "command"], rows),
         "",

@@ -32,7 +32,7 @@ from pairgram.errors import InputError
 
 Parameters = Mapping[str, Any]
 
-FLOORS = "floors"
+FLOORS, COUNTS = "floors", "counts"  # methods that train nothing
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Method:
         """Why it cannot run, or None."""
         from pairgram.models import METHODS
 
-        if self.model in METHODS or self.model == FLOORS:
+        if self.model in METHODS or self.model in (FLOORS, COUNTS):
             return None
         return f"pairgram has no method '{self.model}' yet"
 
@@ -114,7 +114,7 @@ def table_names() -> tuple[str, ...]:
     """Names of all tables.
 
     >>> table_names()
-    ('link_prediction', 'ratios', 'rw_vs_ps', 'zero_shot')
+    ('datasets', 'link_prediction', 'ratios', 'rw_vs_ps', 'zero_shot')
     """
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 

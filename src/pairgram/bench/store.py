@@ -35,6 +35,10 @@ class Store:
         """File of all trials of a method on a row."""
         return self.root / "tuning" / f"{row}-{method}.json"
 
+    def figure(self, name: str) -> Path:
+        """File of a table's figure."""
+        return self.root / "figures" / f"{name}.svg"
+
     def page(self, name: str) -> Path:
         """File of a table in Markdown."""
         return self.root / f"{name}.md"

@@ -92,7 +92,6 @@ def _entry(dataset: "Dataset") -> dict[str, Any]:
 
 def _is_here(dataset: "Dataset") -> bool:
     try:
-        folder = dataset.folder()
+        return dataset.is_here()
     except MissingExtraError:
         return False
-    return all(file.find(folder) is not None for file in dataset.files)

@@ -12,7 +12,19 @@ import typer
 from typer.core import TyperGroup
 
 from pairgram import __version__
-from pairgram.cli import bench, data, demo, embed, evaluate, fit, inspect, sample, suggest
+from pairgram.cli import (
+    bench,
+    data,
+    demo,
+    embed,
+    evaluate,
+    fit,
+    inspect,
+    review,
+    sample,
+    suggest,
+    tune,
+)
 from pairgram.cli.options import help_without_verb
 from pairgram.cli.terminal import ROOT, reset_notices
 from pairgram.errors import PairgramError, ParameterError
@@ -72,6 +84,8 @@ app.command("fit")(fit.fit)
 app.command("suggest")(suggest.suggest)
 app.command("embed")(embed.embed)
 app.command("evaluate")(evaluate.evaluate)
+app.command("review")(review.review)
+app.command("tune")(tune.tune)
 app.command("sample")(sample.sample)
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")

@@ -45,17 +45,14 @@ class OutputFlags:
     ] = None
 
 
+EDGES_HELP = "Edge list: csv, tsv, white space (also .gz) or parquet; or dataset:NAME."
+
+
 @dataclass(frozen=True)
 class GraphFlags:
     """Where a graph is read from, and how."""
 
-    edges: Annotated[
-        str,
-        typer.Argument(
-            metavar="EDGES",
-            help="Edge list: csv, tsv, white space (also .gz) or parquet; or dataset:NAME.",
-        ),
-    ]
+    edges: Annotated[str, typer.Argument(metavar="EDGES", help=EDGES_HELP)]
     texts: Annotated[Path | None, typer.Option(help="File with a text for each node id.")] = None
     directed: Annotated[
         bool, typer.Option("--directed", help="Keep and follow the direction of edges.")
@@ -76,6 +73,13 @@ class GraphFlags:
         bool | None,
         _layout("Whether the first line holds names; guessed otherwise.", "--header/--no-header"),
     ] = None
+
+
+@dataclass(frozen=True)
+class OptionalGraph(GraphFlags):
+    """The same for a verb that can do without; `edges` is empty then."""
+
+    edges: Annotated[str, typer.Argument(metavar="[EDGES]", help=EDGES_HELP)] = ""
 
 
 def grouped(verb: Callable[..., None]) -> Callable[..., None]:

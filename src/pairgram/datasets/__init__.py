@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.datasets import cane, icd10cm, snap, terminologies
+from pairgram.datasets import cane, icd10cm, snap, snomed, terminologies
 from pairgram.datasets.base import DataFile, Dataset
 from pairgram.datasets.glove import WORD_VECTORS
 from pairgram.errors import InputError
@@ -16,6 +16,7 @@ __all__ = [
     "DataFile",
     "Dataset",
     "info",
+    "label_file",
     "load",
     "names",
     "node_dates",
@@ -25,7 +26,7 @@ __all__ = [
 
 REGISTRY: dict[str, Dataset] = {
     dataset.name: dataset
-    for family in (cane, snap, terminologies, icd10cm)
+    for family in (cane, snap, terminologies, icd10cm, snomed)
     for dataset in family.DATASETS
 }
 
@@ -33,8 +34,8 @@ REGISTRY: dict[str, Dataset] = {
 def names() -> tuple[str, ...]:
     """Names of all datasets.
 
-    >>> names()
-    ('cora', 'zhihu', 'facebook', 'astroph', 'hepth', 'openmed', 'mesh', 'icd10cm')
+    >>> [name for name in names() if not name.startswith("openmed-")]
+    ['cora', 'zhihu', 'facebook', 'astroph', 'hepth', 'openmed', 'mesh', 'icd10cm', 'snomed']
     """
     return tuple(REGISTRY)
 
@@ -79,3 +80,11 @@ def word_vectors(name: str) -> Path:
         known = ", ".join(WORD_VECTORS)
         raise InputError(f"There are no word vectors {name!r}; known are {known}.")
     return WORD_VECTORS[name].path()
+
+
+def label_file(name: str) -> Path:
+    """File of node ids and classes of a dataset; one without classes raises."""
+    dataset = info(name)
+    if dataset.label_file is None:
+        raise InputError(f"The dataset {name!r} has no classes; give --labels with a file.")
+    return dataset.locate(dataset.label_file)

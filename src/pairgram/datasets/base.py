@@ -36,6 +36,8 @@ class Dataset:
         Expected nodes and edge lines (before merging).
     edge_file, text_file
         Files in the folder; `text_file` is None for a graph without texts.
+    label_file
+        File of node ids and classes, where there is one; loading does not read it.
     month_of
         Turns a node's id into its month, such as "1999-07", where ids carry dates.
     """
@@ -49,12 +51,18 @@ class Dataset:
     edges: int
     edge_file: DataFile | None = None
     text_file: DataFile | None = None
+    label_file: DataFile | None = None
     month_of: Callable[[str], str] | None = None
 
     @property
     def files(self) -> tuple[DataFile, ...]:
         """The files that loading reads."""
         return tuple(file for file in (self.edge_file, self.text_file) if file is not None)
+
+    def is_here(self) -> bool:
+        """Whether all files are found."""
+        folder = self.folder()
+        return all(file.find(folder) is not None for file in self.files)
 
     def folder(self) -> Path:
         """Folder of the files: in PAIRGRAM_DATA where it has one, otherwise in the cache."""
@@ -64,13 +72,14 @@ class Dataset:
         """Read the files and compare the counts."""
         if self.edge_file is None:
             raise InputError(f"The dataset {self.name!r} has no files to read.")
-        edges = self._locate(self.edge_file, verify)
-        texts = None if self.text_file is None else self._locate(self.text_file, verify)
+        edges = self.locate(self.edge_file, verify)
+        texts = None if self.text_file is None else self.locate(self.text_file, verify)
         graph = TextGraph.from_files(edges, texts, directed=directed, header=False)
         self._check_counts(graph, edges)
         return graph
 
-    def _locate(self, file: DataFile, verify: bool) -> Path:
+    def locate(self, file: DataFile, verify: bool = False) -> Path:
+        """Path of a file; one that is not there raises with its address and its place."""
         folder = self.folder()
         found = file.find(folder)
         if found is None:

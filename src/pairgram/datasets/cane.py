@@ -19,6 +19,9 @@ DATASETS = (
         text_file=DataFile(
             "nodes.tsv", "04fde960f9b15f547fb56054fec1e58bb7c346763ffb5c1ffbaaa0929d7af5c7"
         ),
+        label_file=DataFile(
+            "labels.tsv", "0b555ee787b72006feb2f8dc0bf9a42e1f025104a9fcbfc8aadc06b0cf327219"
+        ),
     ),
     Dataset(
         name="zhihu",

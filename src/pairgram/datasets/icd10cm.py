@@ -30,6 +30,10 @@ class Icd10cm(Dataset):
             raise MissingExtraError("The dataset 'icd10cm'", "demo")
         return Path(spec.submodule_search_locations[0])
 
+    def is_here(self) -> bool:
+        """Whether the package is installed."""
+        return self.folder().is_dir()
+
     def load(self, directed: bool = False, verify: bool = False) -> TextGraph:
         """Build the graph; relations are ``is_a`` and the kinds of notes."""
         if verify:

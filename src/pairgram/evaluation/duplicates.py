@@ -1,9 +1,9 @@
 """Texts that stand on both sides of a node split: new nodes whose text training knows already."""
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pairgram.split import Split
 
 NEAR = 0.95  # share of common shingles from which two texts are near-identical
-_SHINGLE = 2
 
 Mask = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,17 +52,20 @@ def find_repeats(split: Split) -> Repeats:
     if split.full.texts is None or split.train.texts is None:
         return Repeats(none, none)
     texts = split.full.texts
-    known = list(_words_of(split.train.texts))
-    new = list(_words_of(texts[node] for node in split.new.tolist()))
-    trained = set(map(tuple, known))
-    exact = np.array([bool(words) and tuple(words) in trained for words in new], dtype=bool)
-    return Repeats(exact, _near(new, known) & ~exact)
+    known = list(words_of(split.train.texts))
+    new = list(words_of(texts[node] for node in split.new.tolist()))
+    trained = set(map(" ".join, known))
+    exact = np.array([bool(words) and " ".join(words) in trained for words in new], dtype=bool)
+    pairs = near_pairs(shingles([*new, *known]), len(new))
+    near = none.copy()
+    near[pairs[:, 0]] = True
+    return Repeats(exact, near & ~exact)
 
 
-def _words_of(texts: Iterable[str]) -> Iterable[list[str]]:
+def words_of(texts: Iterable[str]) -> Iterator[list[str]]:
     """Letters and digits in one case, cut where anything else stands.
 
-    >>> list(_words_of(["Type-2  Diabetes."]))
+    >>> list(words_of(["Type-2  Diabetes."]))
     [['type', '2', 'diabetes']]
     """
     for text in texts:
@@ -74,37 +77,95 @@ def _words_of(texts: Iterable[str]) -> Iterable[list[str]]:
         yield folded.split()
 
 
-def _near(new: Sequence[list[str]], known: Sequence[list[str]]) -> Mask:
-    """Whether any known text shares enough of its shingles with each new one, shape (h,)."""
-    from scipy.sparse import csr_array
+@dataclass(frozen=True, eq=False)
+class Shingles:
+    """Sets of numbered word pairs, the rarest of a text first.
 
-    number: dict[tuple[str, ...], int] = {}
-    rows = [{number.setdefault(s, len(number)) for s in _shingles(words)} for words in new]
-    sets = [_shingles(words) for words in known]
-    columns = [[number[s] for s in found if s in number] for found in sets]
-    width = max(len(number), 1)
-    common = csr_array(_incidence(rows, width) @ _incidence(columns, width).T)
-    size_new = np.array([len(row) for row in rows])
-    size_known = np.array([len(found) for found in sets])
-    row = np.repeat(np.arange(len(new)), np.diff(common.indptr))
-    union = size_new[row] + size_known[common.indices] - common.data
-    near = np.zeros(len(new), dtype=bool)
-    near[row[common.data >= NEAR * union]] = True
+    Attributes
+    ----------
+    rank
+        Rarity of the pairs of all texts one after the other, ascending in a text, shape (s,).
+    ends
+        Where the pairs of each text begin and end, shape (m + 1,).
+    """
+
+    rank: Ints
+    ends: Ints
+
+    @property
+    def size(self) -> Ints:
+        """Number of pairs of every text, shape (m,)."""
+        return np.diff(self.ends)
+
+    def of(self, text: int) -> Ints:
+        """Pairs of a text."""
+        return self.rank[self.ends[text] : self.ends[text + 1]]
+
+
+def shingles(texts: list[list[str]]) -> Shingles:
+    """Runs of two words of every text, each once; the word itself where there is but one."""
+    number: dict[str, int] = {}
+    flat = [number.setdefault(word, len(number)) for word in chain.from_iterable(texts)]
+    words = np.array(flat, dtype=np.int64)
+    length = np.array([len(text) for text in texts], dtype=np.int64)
+    text = np.repeat(np.arange(len(texts)), length)
+    # A pair is two words of one text; a lone word is paired with none.
+    inside = np.append(text[1:] == text[:-1], False) if len(text) else np.zeros(0, dtype=bool)
+    lone = (length == 1)[text]
+    following = np.append(words[1:], 0) if len(words) else words
+    key = words * (len(number) + 1) + np.where(lone, len(number), following)
+    return _by_rarity(text[inside | lone], key[inside | lone], len(texts))
+
+
+def near_pairs(sets: Shingles, first: int | None = None) -> Ints:
+    """Pairs (a, b) of near-identical sets, a < first <= b, each once; shape (p, 2).
+
+    Without `first` all pairs a < b.
+
+    Exact, by the prefix filter: of two sets with a Jaccard similarity of at least t, ordered alike,
+    one of the first |A| - ceil(t |A|) + 1 members of A is among the same prefix of B.
+
+    References
+    ----------
+    Chaudhuri, Ganti, Kaushik: A Primitive Operator for Similarity Joins in Data Cleaning, 2006.
+    """
+    size = sets.size
+    reach = np.where(size > 0, size - np.ceil(NEAR * size).astype(np.int64) + 1, 0)
+    owner = np.repeat(np.arange(len(size)), reach)
+    offset = np.arange(len(owner)) - (np.cumsum(reach) - reach)[owner]
+    member = sets.rank[sets.ends[owner] + offset]
+    found = np.unique(_meetings(owner, member, first), axis=0)
+    small, large = np.sort(size[found], axis=1).T
+    found = found[small >= NEAR * large]
+    alike = [_jaccard(sets.of(a), sets.of(b)) >= NEAR for a, b in found.tolist()]
+    near: Ints = found[np.array(alike, dtype=bool)]
     return near
 
 
-def _shingles(words: list[str]) -> set[tuple[str, ...]]:
-    """Runs of two words; the word itself where there is but one."""
-    if len(words) == 1:
-        return {tuple(words)}
-    return set(zip(*(words[i:] for i in range(_SHINGLE)), strict=False))
+def _by_rarity(text: Ints, key: Ints, count: int) -> Shingles:
+    _, shared, uses = np.unique(key, return_inverse=True, return_counts=True)
+    rarity = np.empty(len(uses), dtype=np.int64)
+    rarity[np.argsort(uses, kind="stable")] = np.arange(len(uses))
+    distinct = np.unique(text * max(len(uses), 1) + rarity[shared])
+    owner, rank = distinct // max(len(uses), 1), distinct % max(len(uses), 1)
+    return Shingles(rank, np.searchsorted(owner, np.arange(count + 1)))
 
 
-def _incidence(sets: Sequence[Iterable[int]], width: int) -> Any:
-    """Ones where a set has a number, sparse, shape (m, width)."""
-    from scipy.sparse import csr_array
+def _meetings(owner: Ints, member: Ints, first: int | None) -> Ints:
+    """Pairs of an owner under `first` and one from it on that have a member in common."""
+    every = np.ones(len(owner), dtype=bool)
+    left, right = (every, every) if first is None else (owner < first, owner >= first)
+    order = np.argsort(member[right], kind="stable")
+    members, others = member[right][order], owner[right][order]
+    begin = np.searchsorted(members, member[left], side="left")
+    end = np.searchsorted(members, member[left], side="right")
+    many = end - begin
+    one = np.repeat(owner[left], many)
+    spot = np.arange(len(one)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(begin, many)
+    two = others[spot]
+    return np.stack([one[one < two], two[one < two]], axis=1)
 
-    listed = [sorted(found) for found in sets]
-    ends = np.cumsum([0, *map(len, listed)])
-    numbers = np.fromiter((n for found in listed for n in found), np.int64, ends[-1])
-    return csr_array((np.ones(len(numbers)), numbers, ends), shape=(len(listed), width))
+
+def _jaccard(one: Ints, two: Ints) -> float:
+    common = len(np.intersect1d(one, two, assume_unique=True))
+    return common / (len(one) + len(two) - common)

@@ -140,6 +140,8 @@ def _card(
     seconds: dict[str, float],
 ) -> Card:
     trials = found.trials
+    if unaudited := getattr(model, "unaudited", None):
+        found.notes["audit of the training"] = unaudited
     stats: dict[str, Any] = getattr(model, "stats_", None) or {}
     return Card(
         method=method_name(model),

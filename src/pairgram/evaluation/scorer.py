@@ -106,8 +106,8 @@ def words_of(model: object) -> Words:
 
 
 def method_name(model: LinkModel) -> str:
-    """Name of the model's class."""
-    return type(model).__name__
+    """Label of the model, or the name of its class."""
+    return str(getattr(model, "label", type(model).__name__))
 
 
 def checked_scores(model: LinkModel, source: Positions, target: Positions, rule: str) -> Scores:
