@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check format test test-slow bench wheel clean
+.PHONY: help install demo check format test test-slow bench bench-peers wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ test-slow: $(STAMP) ## the tests marked slow
 
 bench: $(STAMP) ## the tables in results/, from PAIRGRAM_DATA
 	$(BIN)/pairgram bench paper
+
+bench-peers: $(STAMP) ## the environments of the tools that `pairgram bench speed` runs beside
+	$(BIN)/python benchmarks/peers/install.py
 
 wheel: $(STAMP) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel
