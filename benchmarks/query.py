@@ -44,9 +44,7 @@ def save(nodes: TextGraph, encoder: str, folder: Path) -> None:
     tiny = TextGraph.from_edges(["a"], ["b"], texts={"a": every, "b": "another"})
     model.set_params(epochs=1, patience=0, order=1, times=1).fit(tiny)
     random = np.random.default_rng(0)
-    center, context = (
-        random.standard_normal((nodes.n_nodes, DIM), np.float32) for _ in range(2)
-    )
+    center, context = (random.standard_normal((nodes.n_nodes, DIM), np.float32) for _ in range(2))
     model.graph_, model.fingerprint_ = nodes, nodes.fingerprint
     model.vectors_ = Vectors(center, context, nodes.names)
     model.save(folder)
