@@ -5,9 +5,11 @@ from numba import njit
 
 from pairgram.kernels.memory import prefetch
 from pairgram.kernels.neighbourhoods import contains
-from pairgram.kernels.rng import below, fold, round_randomly, stream, unit
+from pairgram.kernels.rng import GOLDEN, below, fold, round_randomly, stream, unit
 
 TRIES = 128
+_ONE, _BYTE, _IN_BYTE = np.uint64(1), np.uint64(3), np.uint64(7)
+_S11, _S32 = np.uint64(11), np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
@@ -77,8 +79,8 @@ def walk_first_order(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def walk_second_order(
-    starts, rounds, length, seed, p, q, indptr, indices, running,
-    who, key, at, spot, before, step, attempt, height, ask, accept, out,
+    starts, rounds, length, seed, p, q, symmetric, indptr, indices, running, arcs,
+    who, key, at, spot, before, step, attempt, height, accept, ask, out,
 ):  # fmt: skip
     """Walks of node2vec: from t over v to x with weight w(v, x)·α, α = 1/p, 1 or 1/q.
 
@@ -111,24 +113,28 @@ def walk_second_order(
                     fold(step_key, attempt[j]), np.int64(before[j]), begin, end, back, far,
                     indptr, indices, running,
                 )  # fmt: skip
-        asked = _judge(walkers, back, sure, hopeful, indices, spot, before, height, ask, accept)
+        asked = _judge(
+            walkers, back, sure, hopeful, far, indices, spot, before, height, arcs, ask, accept
+        )
         for k in range(asked):
-            # Looking x up is the cost, so only heights that it decides on come to it.
             j = ask[k]
-            near = np.int64(before[j])
-            found = _holds(indices, indptr[near], indptr[near + 1], np.int64(indices[spot[j]]))
-            accept[j] = found == (far < 1.0)
-        for j in range(walkers - 1, -1, -1):
-            v, x, yes = np.int64(at[j]), np.int64(indices[spot[j]]), accept[j]
-            out[who[j], step[j]] = x
-            before[j] = v if yes else np.int64(before[j])
-            at[j] = x if yes else v
-            attempt[j] = 0 if yes else attempt[j] + 2
-            step[j] += yes
-            v = np.int64(at[j])
-            if step[j] < length and indptr[v] < indptr[v + 1]:
+            a, x = np.int64(before[j]), np.int64(indices[spot[j]])
+            if symmetric and indptr[x + 1] - indptr[x] < indptr[a + 1] - indptr[a]:
+                a, x = x, a
+            accept[j] = _holds(indices, indptr[a], indptr[a + 1], x) == (far < 1.0)
+        moved = np.uint64(0)
+        for j in range(walkers):
+            ask[moved] = j
+            moved += np.uint64(accept[j])
+            attempt[j] += 2
+        for k in range(np.int64(moved) - 1, -1, -1):
+            j = ask[k]
+            t, x = step[j], np.int64(indices[spot[j]])
+            out[who[j], t] = x
+            before[j], at[j], attempt[j], step[j] = at[j], x, 0, t + 1
+            if t + 1 < length and indptr[x] < indptr[x + 1]:
                 continue
-            _end_walk(who[j], step[j], out)
+            _end_walk(who[j], t + 1, out)
             if todo < starts.shape[0]:
                 _begin_walk(j, todo, seed, starts, rounds, who, key, at, before, step, attempt, out)
                 todo = _next_start(todo + 1, starts, indptr, out)
@@ -166,16 +172,45 @@ def _end_walk(i, t, out):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _judge(walkers, back, sure, hopeful, indices, spot, before, height, ask, accept):
-    """Accept or reject every try that its height decides; return how many others are in `ask`."""
+def _judge(
+    walkers, back, sure, hopeful, far, indices, spot, before, height, arcs, ask, accept
+):  # fmt: skip
+    """Accept or reject every try; return the number of those in `ask`, to be looked up.
+
+    Looking a node up is the cost: only heights that it decides on come to it, and only arcs that
+    the filter does not rule out.
+    """
     asked = np.uint64(0)
     for j in range(walkers):
-        x, h = np.int64(indices[spot[j]]), height[j]
-        returns = x == np.int64(before[j])
+        near, x, h = np.int64(before[j]), np.int64(indices[spot[j]]), height[j]
+        returns = x == near
         accept[j] = h < (back if returns else sure)
         ask[asked] = j
         asked += np.uint64((not returns) & (h >= sure) & (h < hopeful))
-    return np.int64(asked)
+    left = np.uint64(0)
+    for k in range(np.int64(asked)):
+        j = ask[k]
+        bit = _arc_bit(np.int64(before[j]), np.int64(indices[spot[j]]), arcs.shape[0])
+        accept[j] = far > 1.0
+        ask[left] = j
+        left += (arcs[bit >> _BYTE] >> (bit & _IN_BYTE)) & _ONE
+    return np.int64(left)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _arc_bit(a, x, size):
+    """Where the filter of `size` bytes, a power of two, has the bit of arc a -> x."""
+    code = (np.uint64(a) * GOLDEN + np.uint64(x)) * GOLDEN
+    return (code >> _S32 ^ code >> _S11) & (np.uint64(8 * size) - _ONE)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def set_arc_bits(indptr, indices, arcs):
+    """Set the bits of all arcs in the filter, of a power of two of bytes."""
+    for v in range(indptr.shape[0] - 1):
+        for e in range(indptr[v], indptr[v + 1]):
+            bit = _arc_bit(v, np.int64(indices[e]), arcs.shape[0])
+            arcs[bit >> _BYTE] |= np.uint8(_ONE << (bit & _IN_BYTE))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")

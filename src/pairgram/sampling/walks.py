@@ -70,6 +70,7 @@ class WalkSampler:
         self._graph = graph.adjacency(directed=directed)
         self._indices = unsigned(self._graph.indices)
         self._running = running_weights(self._graph)
+        self._arcs = self._arc_filter() if p != 1.0 or q != 1.0 else np.zeros(1, np.uint8)
         self.index_dtype: np.dtype[Any] = self._graph.indices.dtype
 
     def walk(self, starts: IntArray, rounds: IntArray) -> IntArray:
@@ -81,10 +82,16 @@ class WalkSampler:
             kernel.walk_first_order(starts, rounds, self.length, self.seed, *graph, *group[:4], out)
         else:
             kernel.walk_second_order(
-                starts, rounds, self.length, self.seed, float(self.p), float(self.q), *graph,
-                *group, out,
+                starts, rounds, self.length, self.seed, float(self.p), float(self.q),
+                not self.directed, *graph, self._arcs, *group, out,
             )  # fmt: skip
         return out
+
+    def _arc_filter(self) -> NDArray[np.uint8]:
+        """8 to 16 bits per arc; the bits of arcs are set, and few others."""
+        arcs = np.zeros(1 << len(self._indices).bit_length(), np.uint8)
+        kernel.set_arc_bits(self._graph.indptr, self._indices, arcs)
+        return arcs
 
 
 def iter_walks(
@@ -165,8 +172,8 @@ def _group(index_dtype: np.dtype[Any]) -> tuple[NDArray[Any], ...]:
         np.empty(WALKERS, np.int64),  # step
         np.empty(WALKERS, np.int64),  # attempt
         np.empty(WALKERS, np.float64),  # height
-        np.empty(WALKERS, np.uint64),  # ask
         np.empty(WALKERS, np.bool_),  # accept
+        np.empty(WALKERS, np.uint64),  # ask
     )
 
 
