@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pairgram.cli import classification, methods, outputs, scoreboard
+from pairgram.cli.calibrating import calibrated
 from pairgram.cli.graphs import read_graph
 from pairgram.cli.options import OptionalGraph, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.plans import Plan, Task, graph_to_json
@@ -124,6 +125,10 @@ class _Run:
             made = run_split(self.terminal, built, split, seed, **self.plan.options())
             for name, card in made.items():
                 kept = replace(card, source=self._source(name))
+                if self.plan.calibrate and name != VECTORS:
+                    build = partial(self.builders[name], seed, None)
+                    figure = self.cards and self.cards / f"{name}-seed{seed}-reliability.svg"
+                    kept = calibrated(kept, built[name], build, split, seed, figure)
                 found[name].append(kept)
                 if self.cards is not None:
                     kept.write(self.cards / f"{name}-seed{seed}.json")

@@ -28,6 +28,13 @@ def fit(
     model: Annotated[
         str, typer.Option(help="ps, deepwalk, node2vec, line, tge or text_matching.")
     ] = "ps",
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Fit on 95 % first, so that suggestions get probabilities and 'no good match'.",
+        ),
+    ] = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -41,6 +48,12 @@ def fit(
     nodes = read_graph(graph)
     outputs.check_model_folder(to)
     _train(terminal, built, nodes, to)
+    if calibrate:
+        from pairgram.evaluation.calibrate import calibrate_for_use
+
+        built.calibrations_ = calibrate_for_use(
+            lambda: methods.build(model, parameters.given(), **shared), nodes, seed
+        )
     built.save(to)
     for file in outputs.files_of(outputs.checkpoint_of(to)):
         file.unlink()

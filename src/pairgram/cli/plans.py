@@ -73,6 +73,13 @@ class Plan:
     word_vectors: Annotated[
         Path | None, typer.Option(help="Word vectors, text or npz, for the floor Text Matching.")
     ] = None
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate",
+            help="Fit once more without validation links or nodes; turn scores into probabilities.",
+        ),
+    ] = False
 
     def check(self) -> None:
         """Refuse flags of another task."""

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pairgram.cli import methods
+from pairgram.cli.calibrating import calibrated
 from pairgram.cli.graphs import read_graph
 from pairgram.cli.plans import Plan, graph_from_json
 from pairgram.cli.terminal import Terminal
@@ -35,6 +36,8 @@ def repeat(terminal: Terminal, path: Path, threads: int | None) -> None:
         )
     model = _build(card, split, threads)
     again = evaluate(model, split, seed=card.seed, **plan.options()).card
+    if card.calibration is not None:
+        again = calibrated(again, model, lambda: _build(card, split, threads), split, seed)
     _compare(terminal, path, card, again)
 
 

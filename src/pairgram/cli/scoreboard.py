@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 Cards = Sequence["Card"]
 Row = tuple[str, ...]
+_SHARES = ("called", "matched", "unmatched")
 
 
 def show(terminal: "Terminal", cards: Mapping[str, Cards]) -> None:
@@ -28,6 +29,22 @@ def show(terminal: "Terminal", cards: Mapping[str, Cards]) -> None:
         terminal.line(reason)
     for text in verdicts(cards).values():
         terminal.line(text)
+    for run in runs:
+        if run[0].calibration is not None:
+            terminal.line(_calibration(run[0]))
+
+
+def _calibration(card: "Card") -> str:
+    """Say how well probabilities fit, and what "no good match" is worth."""
+    seen = card.calibration or {}
+    fitted = seen["calibration"]
+    shares = {key: "none" if seen[key] is None else f"{seen[key]:.0%}" for key in _SHARES}
+    return (
+        f"{card.method}: the probabilities of suggestions are off by {seen['ece']:.4f} (ECE, "
+        f"test); at a threshold of {fitted['threshold']:.3f} a match is claimed for "
+        f"{shares['called']} of the nodes, right for {shares['matched']} of them; of the others "
+        f"{shares['unmatched']} had one."
+    )
 
 
 def verdicts(cards: Mapping[str, Cards]) -> dict[str, str]:

@@ -73,11 +73,16 @@ def suggest(
 
 def show(terminal: Terminal, found: "Sequence[Suggestion]", title: str | None = None) -> None:
     """Print suggestions as a table."""
+    chance = ["" if one.probability is None else f"{one.probability:.2f}" for one in found]
+    columns = (">rank", "id", ">score", *((">probability",) if any(chance) else ()), "text", "why")
     rows = [
-        (str(i), one.node, f"{one.score:.4g}", cut(one.text, TEXT_WIDTH), cut(one.why, WHY_WIDTH))
-        for i, one in enumerate(found, start=1)
-    ]
-    terminal.table((">rank", "id", ">score", "text", "why"), rows, title)
+        (
+            str(i), one.node, f"{one.score:.4g}", *((likely,) if any(chance) else ()),
+            cut(one.text, TEXT_WIDTH), cut(one.why, WHY_WIDTH),
+        )
+        for i, (one, likely) in enumerate(zip(found, chance, strict=True), start=1)
+    ]  # fmt: skip
+    terminal.table(columns, rows, title)
 
 
 def _suggest_file(terminal: Terminal, model: "Model", file: Path, asked: dict[str, Any]) -> None:

@@ -50,6 +50,8 @@ class Card:
         Largest resident set of the process so far, in bytes, where the system tells.
     versions, machine
         What it ran on.
+    calibration
+        How scores became probabilities and how well they fit the test, where it was asked for.
     source
         Where the graph was read from, for `pairgram evaluate --card`; None where a program gave it.
     """
@@ -76,6 +78,7 @@ class Card:
     peak_memory: int | None
     versions: dict[str, str]
     machine: dict[str, Any]
+    calibration: dict[str, Any] | None = None
     source: dict[str, Any] | None = None
     format: int = FORMAT
 

@@ -2,15 +2,17 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairgram import params
+from pairgram.calibration import Calibration
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import Adjacency, TextGraph
 from pairgram.models.estimator import Estimator
@@ -26,12 +28,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A node worth linking to."""
+    """A node worth linking to; the probability is there where the model is calibrated."""
 
     node: str
     score: float
     text: str
     why: str
+    probability: float | None = None
 
 
 class Model(Estimator):
@@ -47,6 +50,8 @@ class Model(Estimator):
         Fingerprint of the training graph.
     stats_
         Pairs, updates and seconds of the fit.
+    calibrations_
+        How scores become probabilities, for a "node" and for a "text"; empty where not calibrated.
     """
 
     method: ClassVar[str]
@@ -56,6 +61,7 @@ class Model(Estimator):
     vectors_: Vectors
     fingerprint_: str
     stats_: dict[str, Any]
+    calibrations_: Mapping[str, Calibration] = MappingProxyType({})
     _tables_: Tables
     directed: bool = False
     rule: str = "dot"
@@ -146,10 +152,20 @@ class Model(Estimator):
         score = scorer_of_node(tables, self._rule(rule), position)
         found, scores = top_k(score, self.graph_.n_nodes, k, np.append(known, position))
         notice_fewer(len(found), k)
-        return [
+        suggested = [
             Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._why(position, v))
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
+        return self._confident("node", suggested, self._rule(rule))
+
+    def _confident(self, kind: str, found: list[Suggestion], rule: str) -> list[Suggestion]:
+        """Suggestions with probabilities, where the model is calibrated for them."""
+        calibration = self.calibrations_.get(kind)
+        if calibration is None or calibration.rule != rule or not found:
+            return found
+        if not calibration.is_match(found[0].score):
+            logger.warning("no good match: the best suggestion is too unlikely to be a link")
+        return [replace(s, probability=float(calibration.probability(s.score))) for s in found]
 
     def _suggest_text(
         self, text: str, k: int, direction: str, rule: str | None
@@ -255,6 +271,7 @@ class Model(Estimator):
                 f"{type(self).__name__} needs at least one edge. The graph has "
                 f"{graph.n_nodes} nodes and none: check the edge list."
             )
+        self.calibrations_ = {}  # those of an earlier fit say nothing of this one
 
 
 def notice_fewer(found: int, k: int) -> None:

@@ -92,7 +92,7 @@ class ReadingModel(Model):
         self._notice_unread(read)
         found = [self._best(words, row, k) for words, row in zip(read, rows, strict=True)]
         notice_fewer(min(map(len, found), default=k), k)
-        return found
+        return [self._confident("text", one, rule or placed.rule) for one in found]
 
     def _suggest_text(
         self, text: str, k: int, direction: str, rule: str | None

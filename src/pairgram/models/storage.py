@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairgram import params
+from pairgram.calibration import Calibration
 from pairgram.errors import FileFormatError, InputError, ParameterError
 from pairgram.graph import TextGraph
 from pairgram.io.folder import ModelFolder, read_folder, write_folder
 from pairgram.vectors import Vectors
+
+CALIBRATION = "calibration"
 
 if TYPE_CHECKING:
     from pairgram.models.base import Model
@@ -28,8 +31,11 @@ def save(model: "Model", path: Path) -> None:
         "directed": graph.directed,
         "stats": model.stats_,
     }
+    extra = model._extra_json()
+    if model.calibrations_:
+        extra = {**extra, CALIBRATION: {k: c.to_json() for k, c in model.calibrations_.items()}}
     write_folder(
-        path, config, model._weights(), tables, graph.names, graph.texts, model._extra_json(),
+        path, config, model._weights(), tables, graph.names, graph.texts, extra,
         edges=(graph.source, graph.target),
     )  # fmt: skip
 
@@ -50,6 +56,8 @@ def load(path: str | Path) -> "Model":
     model.fingerprint_ = folder.config["fingerprint"]
     model.stats_ = folder.config.get("stats", {})
     try:
+        stored = folder.extra.get(CALIBRATION, {})
+        model.calibrations_ = {kind: Calibration.from_json(c) for kind, c in stored.items()}
         model._take_parts(folder.tensors, folder.extra)
     except InputError as error:
         raise FileFormatError(path, f"is damaged: {error}") from None
