@@ -44,6 +44,8 @@ def write(name: str, rows: list[dict[str, Any]]) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return (
         f"{value:,.3g}"
         if isinstance(value, float) and abs(value) < 1000

@@ -53,6 +53,7 @@ class MiniLm:
         self.model = AutoModel.from_pretrained(folder).eval()
 
     def encode(self, texts: list[str], batch: int) -> np.ndarray:
+        """Vectors of texts, shape (m, 384)."""
         ids = self.parts.tokenize(texts).ids
         order = np.argsort(ids.lengths, kind="stable")
         vectors = np.empty((len(texts), self.model.config.hidden_size), np.float32)

@@ -5,9 +5,7 @@ neither changes what a query costs. Texts are openmed's where PAIRGRAM_DATA has 
 made up. Run: python benchmarks/query.py
 """
 
-import os
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path

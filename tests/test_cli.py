@@ -293,3 +293,21 @@ def test_help_comes_without_heavy_imports():
     assert all(verb in shown for verb in verbs)
     assert run().stdout == shown
     assert run("--version").stdout == f"pairgram {pg.__version__}\n"
+
+
+@pytest.mark.quick
+def test_words_are_counted_beside_the_papers(cliques, tmp_path):
+    from pairgram.cli.fit import words_line
+
+    shown = run("inspect", cliques[0], "--texts", cliques[1]).stdout
+    assert "distinct words, cleaning 'paper'" in shown
+    assert "the paper counts" not in shown
+    found = run_json("inspect", cliques[0], "--texts", cliques[1])["text"]
+    # 'text' and the names of 13 nodes; 'the' and 'of' are stop words.
+    assert found["cleaning"]["words"]["words"] == 14
+    assert found["paper_counts"] is None
+    counted = {"words": 59_029, "characters": 59, "empty_texts": 1, "cut_texts": 2}
+    line = words_line(counted, "dataset:hepth")
+    assert line.startswith("59,029 distinct words and 59 characters (the paper: 72,083 and 59);")
+    assert line.endswith("1 texts without a word, 2 cut for length")
+    assert "the paper" not in words_line(counted, "edges.tsv")

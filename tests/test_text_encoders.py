@@ -207,3 +207,19 @@ def test_weights_that_do_not_fit_are_refused(vocabulary):
     weights["encoder.log_weight"] = weights["encoder.log_weight"][:-1]
     with pytest.raises(InputError, match="The weights do not fit"):
         TextReader(spec, vocabulary, weights, 10)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["bag", "bilstm"])
+@each
+def test_a_reader_reads_few_and_many_texts_alike(vocabulary, name, without):
+    spec = EncoderSpec(name, 6, 6, **without)
+    encoder = make_encoder(spec, vocabulary)
+    weights = {f"encoder.{key}": value.numpy() for key, value in encoder.state_dict().items()}
+    reader = TextReader(spec, vocabulary, weights, 10)
+    many, _ = reader.read(NEW * 10)
+    tokens, _, batch = prepare(encoder, vocabulary, NEW)
+    np.testing.assert_allclose(many[:4], encode(encoder, tokens.ids, batch.spelling), atol=1e-6)
+    for row, text in enumerate(NEW):
+        np.testing.assert_allclose(reader.read([text])[0][0], many[row], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(reader.read(NEW * 10)[0], many)

@@ -1,5 +1,6 @@
 """`pairgram fit`: from an edge list to a model folder."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pairgram.cli import methods, outputs
-from pairgram.cli.graphs import read_graph
+from pairgram.cli.graphs import paper_counts, read_graph
 from pairgram.cli.methods import MethodFlags
 from pairgram.cli.options import GraphFlags, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.progress import StoppedError, fit_model
@@ -97,4 +98,16 @@ def _say(terminal: Terminal, model: "Model", graph: "TextGraph", config: dict[st
         f"{type(model).__name__} on {graph.n_nodes:,} nodes and {graph.n_edges:,} edges: "
         f"{stats['pairs']:,} pairs, {stats['updates']:,} updates, {seconds:.1f} s "
         f"-> {config['output']}"
+    )
+    if "characters" in stats:
+        terminal.summary(words_line(stats, str(config["edges"])))
+
+
+def words_line(stats: Mapping[str, Any], edges: str) -> str:
+    """Words and characters of the texts, beside the paper's where it counts them."""
+    published = paper_counts(edges)
+    beside = "" if published is None else " (the paper: {:,} and {:,})".format(*published)
+    return (
+        f"{stats['words']:,} distinct words and {stats['characters']:,} characters{beside}; "
+        f"{stats['empty_texts']:,} texts without a word, {stats['cut_texts']:,} cut for length"
     )

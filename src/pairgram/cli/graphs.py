@@ -52,6 +52,15 @@ def _read_dataset(flags: GraphFlags) -> "TextGraph":
     return datasets.load(flags.edges.removeprefix(DATASET), directed=flags.directed)
 
 
+def paper_counts(edges: str) -> tuple[int, int] | None:
+    """Words and characters that the paper counts in the texts of a dataset, where it does."""
+    from pairgram import datasets
+
+    name = edges.removeprefix(DATASET)
+    known = edges.startswith(DATASET) and name in datasets.names()
+    return datasets.info(name).paper_counts if known else None
+
+
 def _column(given: str | None) -> str | int | None:
     return int(given) if given is not None and given.isdecimal() else given
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pairgram.cli.graphs import read_graph
+from pairgram.cli.graphs import paper_counts, read_graph
 from pairgram.cli.options import GraphFlags, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.terminal import Terminal
 
@@ -50,11 +50,27 @@ def inspect(
             read, sampling.order, sampling.times, sampling.length, sampling.walks,
             sampling.centers, seed, threads,
         )  # fmt: skip
+    if read.texts is not None:
+        found["text"] |= {
+            "cleaning": _count_words(read.texts), "paper_counts": paper_counts(graph.edges),
+        }  # fmt: skip
     if terminal.wants_json:
         terminal.json(found)
     terminal.table(("", ">"), _rows(found))
     if "sampling" in found:
         terminal.table(("", ">random walks", ">Pairs Sampling"), _sampling_rows(found["sampling"]))
+
+
+def _count_words(texts: tuple[str, ...]) -> dict[str, dict[str, int]]:
+    """Distinct words and characters by cleaning."""
+    from pairgram.text.cleaning import CLEANINGS
+    from pairgram.text.vocabulary import Vocabulary
+
+    counted = {cleaning: Vocabulary.fit(texts, cleaning) for cleaning in CLEANINGS}
+    return {
+        cleaning: {"words": found.n_distinct, "characters": len(found.characters)}
+        for cleaning, found in counted.items()
+    }
 
 
 def _rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -91,6 +107,12 @@ def _text_rows(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "  repeated", f"{found['repeated_texts']:,}"
     yield "  words, mean", f"{found['text']['words_mean']:.1f}"
     yield "  words, most", f"{found['text']['words_max']:,}"
+    for cleaning, counts in found["text"]["cleaning"].items():
+        yield f"  distinct words, cleaning '{cleaning}'", f"{counts['words']:,}"
+        yield "    characters", f"{counts['characters']:,}"
+    if found["text"]["paper_counts"]:
+        words, characters = found["text"]["paper_counts"]
+        yield "  words and characters that the paper counts", f"{words:,} and {characters:,}"
 
 
 def _sampling_rows(found: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

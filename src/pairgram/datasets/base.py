@@ -38,6 +38,8 @@ class Dataset:
         Files in the folder; `text_file` is None for a graph without texts.
     label_file
         File of node ids and classes, where there is one; loading does not read it.
+    paper_counts
+        Distinct words and characters that the paper of TGE counts in the texts.
     month_of
         Turns a node's id into its month, such as "1999-07", where ids carry dates.
     """
@@ -53,6 +55,7 @@ class Dataset:
     text_file: DataFile | None = None
     label_file: DataFile | None = None
     month_of: Callable[[str], str] | None = None
+    paper_counts: tuple[int, int] | None = None
 
     @property
     def files(self) -> tuple[DataFile, ...]:

@@ -58,5 +58,6 @@ DATASETS = (
             "nodes.tsv.gz", "1ec97ddf4f67dd16a3f325b15a140acad5f4526c0e1b794369c21cca416b0c2b"
         ),
         month_of=arxiv_month,
+        paper_counts=(72_083, 59),
     ),
 )

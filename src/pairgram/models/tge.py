@@ -113,12 +113,14 @@ class TGE(ReadingModel):
     *Differs from the paper.* The paper does not say how the outputs of the word BiLSTM become
     one vector: we take their mean. It trains no vector for unknown words: we drop words at random,
     or that vector would be noise. Noise nodes are shared inside a batch, weighed to the same loss.
-    It prints no settings: rates, epochs and sizes are ours.
+    Its loss has no offset: without one (`offset=False`) training first pushes all scores down, all
+    texts to one vector, and needs many epochs to come back from there. It prints no settings:
+    rates, a rate that rises in the first epoch, epochs and sizes are ours.
 
     `preset="best"` differs from "paper" by: the bag encoder (trains many times faster), contexts
     from text and table (an unseen node is scored from both sides), id vectors (better for known
-    nodes), Adam, the offset, known links left out of the noise, "words" cleaning, and the
-    calibrated rule. What each buys is not measured yet.
+    nodes), Adam, known links left out of the noise, "words" cleaning, and the calibrated rule. The
+    tables in `results/` have both side by side; what each difference buys alone is not measured.
 
     References
     ----------

@@ -48,6 +48,13 @@ class Rows:
         offsets = torch.cat((self.offsets, more.offsets[1:] + self.offsets[-1]))
         return Rows(torch.cat((self.values, more.values)), offsets)
 
+    def join_some(self, wanted: Tensor, more: "Rows") -> "Rows":
+        """Return what `join` does with all of these rows empty but the wanted ones, ascending."""
+        some = self.take(wanted)
+        lengths = torch.zeros(len(self) + len(more), dtype=torch.long, device=wanted.device)
+        lengths[wanted], lengths[len(self) :] = some.lengths, more.lengths
+        return Rows(torch.cat((some.values, more.values)), _offsets(lengths))
+
     def keep(self, mask: Tensor) -> "Rows":
         """Return all rows with the values of a mask, shape (total,), only."""
         before = _offsets(mask.long())

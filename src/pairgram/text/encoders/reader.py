@@ -12,6 +12,7 @@ from pairgram.errors import InputError
 from pairgram.text.encoders.base import Rows
 from pairgram.text.encoders.encode import encode
 from pairgram.text.encoders.make import EncoderSpec, make_encoder, tokenizer
+from pairgram.text.tokens import Tokens
 from pairgram.text.vocabulary import Vocabulary
 
 logger = logging.getLogger(__name__)
@@ -71,18 +72,24 @@ class TextReader:
                 "%d of %d texts longer than %d words: the rest of them is not read",
                 tokens.cut, len(texts), self._max_words,
             )  # fmt: skip
-        new = Rows.of(self._encoder.spell(tokens.unknown), self._device)
-        features = None
-        if len(tokens.ids.values) > len(self._spelling):
-            # So many words that the letters of the known ones are best read once and for all.
-            features = self._all_features(new)
-        spelling = self._spelling.join(new) if tokens.unknown else self._spelling
+        spelling, features = self._spelled(tokens)
         center = encode(self._encoder, tokens.ids, spelling, self._device, features)
         if self._head is None:
             return center, None
         with torch.no_grad():
             context = self._head(torch.from_numpy(center).to(self._device))
         return center, context.cpu().numpy()
+
+    def _spelled(self, tokens: Tokens) -> tuple[Rows, torch.Tensor | None]:
+        """Letters of all words, and for many words what the encoder makes of them."""
+        new = Rows.of(self._encoder.spell(tokens.unknown), self._device)
+        if len(tokens.ids.values) > len(self._spelling):
+            return self._spelling.join(new), self._all_features(new)
+        if not tokens.unknown:
+            return self._spelling, None
+        met = np.unique(tokens.ids.values).astype(np.int64)
+        wanted = torch.from_numpy(met[met < len(self._spelling)]).to(self._device)
+        return self._spelling.join_some(wanted, new), None
 
     def _all_features(self, new: Rows) -> torch.Tensor | None:
         """What the encoder makes of the spelling of known words, worked out once, and new ones."""
