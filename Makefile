@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check format test test-slow bench bench-quick wheel clean
+.PHONY: help install demo check format test test-slow bench bench-quick bench-peers wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ bench: $(STAMP) ## the tables in results/, from PAIRGRAM_DATA
 
 bench-quick: $(STAMP) ## every table on a small generated graph, into build/quick
 	$(BIN)/pairgram bench paper --quick -o build
+
+bench-peers: $(STAMP) ## the environments of the tools that `pairgram bench speed` runs beside
+	$(BIN)/python benchmarks/peers/install.py
 
 wheel: $(STAMP) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel

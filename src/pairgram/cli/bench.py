@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pairgram.cli.options import OutputFlags, Threads, grouped
+from pairgram.cli.speed import speed
 from pairgram.cli.terminal import Terminal
 from pairgram.errors import PairgramError, ParameterError
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 QUICK = "quick"
 
 app = typer.Typer(help="Tables beside the published ones.", no_args_is_help=True)
+app.command("speed")(speed)
 
 
 @dataclass(frozen=True)

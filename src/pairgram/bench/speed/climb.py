@@ -1,0 +1,114 @@
+"""Time to quality: which rung of a ladder a peer tries next, and which one reached the goal."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+Run = dict[str, Any]
+
+# One seed may fall this far under the goal and the mean of all still reach it.
+SLACK = 0.002
+
+
+@dataclass(frozen=True)
+class Step:
+    """A rung to run with a seed."""
+
+    rung: int
+    seed: int
+
+
+def scores_of(runs: Sequence[Run], rung: int, rule: str) -> dict[int, float]:
+    """AUC of a rung under a rule, by seed."""
+    return {
+        run["seed"]: run["scores"][rule]
+        for run in runs
+        if run["rung"] == rung and rule in run.get("scores", {})
+    }
+
+
+def failed(runs: Sequence[Run], rung: int) -> str | None:
+    """Return why a rung has no result; None where it has, or has not been tried."""
+    return next((run["error"] for run in runs if run["rung"] == rung and "error" in run), None)
+
+
+def reached(
+    runs: Sequence[Run], rungs: int, seeds: Sequence[int], rule: str, goal: float
+) -> int | None:
+    """First rung whose mean over all seeds reaches the goal; None where none does (yet)."""
+    for rung in range(rungs):
+        found = scores_of(runs, rung, rule)
+        if all(seed in found for seed in seeds) and fmean(found[s] for s in seeds) >= goal:
+            return rung
+    return None
+
+
+def best(runs: Sequence[Run], rungs: int, seed: int, rule: str) -> int | None:
+    """Rung with the highest score at a seed; None where no rung has one."""
+    found = {
+        rung: by_seed[seed]
+        for rung in range(rungs)
+        if seed in (by_seed := scores_of(runs, rung, rule))
+    }
+    return max(found, key=lambda rung: found[rung]) if found else None
+
+
+def next_step(
+    runs: Sequence[Run], rungs: int, seeds: Sequence[int], goals: Mapping[str, float]
+) -> Step | None:
+    """Return what to run next; None when every rule is reached or the ladder ends.
+
+    Rungs are tried in their order with the first seed. One that comes near a goal not reached
+    below is run with the other seeds. When the ladder ends early under a rule, the best rung gets
+    the other seeds, so that its mean can be stated.
+
+    Examples
+    --------
+    >>> next_step([], 2, [0, 1], {"dot": 0.9})
+    Step(rung=0, seed=0)
+    >>> weak = {"rung": 0, "seed": 0, "scores": {"dot": 0.7}}
+    >>> next_step([weak], 2, [0, 1], {"dot": 0.9})
+    Step(rung=1, seed=0)
+    >>> strong = {"rung": 1, "seed": 0, "scores": {"dot": 0.91}}
+    >>> next_step([weak, strong], 2, [0, 1], {"dot": 0.9})
+    Step(rung=1, seed=1)
+    """
+    first, *others = seeds
+    wanted = {
+        rule: goal
+        for rule, goal in goals.items()
+        if reached(runs, rungs, seeds, rule, goal) is None
+    }
+    for rung in range(rungs):
+        if failed(runs, rung) is not None:
+            continue
+        tried = {run["seed"] for run in runs if run["rung"] == rung}
+        if first not in tried:
+            given = {rule for run in runs for rule in run.get("scores", {})}
+            more = not given or any(rule in given for rule in wanted)
+            return Step(rung, first) if more else _rest(runs, rungs, seeds, wanted)
+        near = any(
+            scores_of(runs, rung, rule).get(first, 0.0) >= goal - SLACK
+            for rule, goal in wanted.items()
+        )
+        for seed in others:
+            if near and seed not in tried:
+                return Step(rung, seed)
+    return _rest(runs, rungs, seeds, wanted)
+
+
+def _rest(
+    runs: Sequence[Run], rungs: int, seeds: Sequence[int], wanted: Mapping[str, float]
+) -> Step | None:
+    """Seeds that the best rung of a rule that is not reached still lacks."""
+    first, *others = seeds
+    for rule in wanted:
+        top = best(runs, rungs, first, rule)
+        if top is None or failed(runs, top) is not None:
+            continue
+        found = {run["seed"] for run in runs if run["rung"] == top}
+        for seed in others:
+            if seed not in found:
+                return Step(top, seed)
+    return None

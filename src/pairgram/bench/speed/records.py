@@ -1,0 +1,64 @@
+"""Files of the speed bench: one a figure, graph and peer; every run is an entry of its own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pairgram.bench.speed.spec import Peer, Settings
+from pairgram.bench.store import read_record, write_record
+from pairgram.evaluation import card as cards
+
+Run = dict[str, Any]
+
+QUALITY, TIME, REFERENCE = "quality", "time", "reference"
+
+
+@dataclass(frozen=True)
+class SpeedStore:
+    """Paths below the folder of results.
+
+    Attributes
+    ----------
+    root
+        The folder; pages and figures are written right into it, records into `speed/`.
+    """
+
+    root: Path
+
+    def path(self, figure: str, graph: str, peer: str) -> Path:
+        """File of the runs of a figure, graph and peer."""
+        return self.root / "speed" / figure / graph / f"{peer}.json"
+
+    def runs(self, figure: str, graph: str, peer: str) -> list[Run]:
+        """Return the runs so far."""
+        record = read_record(self.path(figure, graph, peer))
+        return [] if record is None else list(record["runs"])
+
+    def add(self, figure: str, graph: str, peer: Peer, run: Run) -> None:
+        """Write one more run; one of the same key is replaced."""
+        kept = [old for old in self.runs(figure, graph, peer.name) if key_of(old) != key_of(run)]
+        self.keep(figure, graph, peer, [*kept, run])
+
+    def keep(self, figure: str, graph: str, peer: Peer, runs: list[Run]) -> None:
+        """Write the runs of a file, in place of those there."""
+        record = {
+            "figure": figure,
+            "graph": graph,
+            "peer": peer.name,
+            "title": peer.title,
+            "machine": cards.machine(),
+            "runs": runs,
+        }
+        write_record(self.path(figure, graph, peer.name), record)
+
+
+def key_of(run: Run) -> tuple[str, int, int]:
+    """What tells the runs of a file apart: label, threads, seed."""
+    return run["label"], run["threads"], run["seed"]
+
+
+def is_done(runs: list[Run], label: str, settings: Settings, threads: int, seed: int) -> bool:
+    """Whether a run of the same key and settings is there; an error counts as one."""
+    return any(
+        key_of(run) == (label, threads, seed) and run["settings"] == settings for run in runs
+    )

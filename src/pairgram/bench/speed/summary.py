@@ -1,0 +1,148 @@
+"""Figures of the page, gathered from the records: medians, spreads, ratios, who reached what."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import TYPE_CHECKING
+
+from pairgram.bench.speed import climb
+from pairgram.bench.speed.records import QUALITY, TIME, Run
+from pairgram.bench.speed.spec import Peer, Rate
+
+if TYPE_CHECKING:
+    from pairgram.bench.speed.run import Bench
+
+OURS = "pairgram"
+
+
+@dataclass(frozen=True)
+class Median:
+    """Median of some runs, with the smallest and the largest."""
+
+    middle: float
+    low: float
+    high: float
+    runs: int
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """A rate of a peer: counts a second; or the reason why there is none."""
+
+    peer: Peer
+    label: str
+    threads: int
+    rate: Median | None
+    error: str | None
+
+
+@dataclass(frozen=True)
+class QualityRow:
+    """A peer under a rule: the rung that reached the goal, or the best one.
+
+    Attributes
+    ----------
+    reached
+        Whether the mean of the seeds is at or above the goal.
+    score
+        Mean AUC_pair over the seeds that were run.
+    seconds, memory
+        Of the whole job, compiling left out, from timed runs; None where there are none.
+    """
+
+    peer: Peer
+    rule: str
+    label: str
+    reached: bool
+    score: float
+    lr: float | None
+    seconds: Median | None
+    memory: float | None
+    error: str | None = None
+
+
+def middle(values: Iterable[float]) -> Median | None:
+    """Median of some numbers with their range; None of none.
+
+    >>> middle([3.0, 1.0, 2.0])
+    Median(middle=2.0, low=1.0, high=3.0, runs=3)
+    """
+    numbers = list(values)
+    if not numbers:
+        return None
+    return Median(median(numbers), min(numbers), max(numbers), len(numbers))
+
+
+def rate_rows(bench: "Bench", rate: Rate, graph: str) -> list[RateRow]:
+    """Rates of every peer on a graph, fastest first within a label."""
+    rows = []
+    for peer in bench.peers.values():
+        runs = bench.store.runs(rate.name, graph, peer.name)
+        for label in peer.rates.get(rate.name, {}):
+            for threads in rate.threads:
+                mine = [r for r in runs if (r["label"], r["threads"]) == (label, threads)]
+                rows.append(_rate_row(peer, label, threads, mine, rate))
+    return rows
+
+
+def _rate_row(peer: Peer, label: str, threads: int, runs: Sequence[Run], rate: Rate) -> RateRow:
+    good = [run for run in runs if "error" not in run]
+    found = middle(run["counts"][rate.count] / run["seconds"][rate.phase] for run in good)
+    error = next((run["error"] for run in runs if "error" in run), None)
+    return RateRow(peer, label, threads, found, error)
+
+
+def quality_rows(bench: "Bench", graph: str) -> list[QualityRow]:
+    """Every peer under every rule, those that reached the goal first, the fastest first."""
+    rows = [
+        row
+        for rule, goal in bench.goals(graph).items()
+        for peer in bench.peers.values()
+        if (row := _quality_row(bench, graph, peer, rule, goal)) is not None
+    ]
+    return sorted(
+        rows, key=lambda r: (r.rule, not r.reached, r.seconds.middle if r.seconds else 1e9)
+    )
+
+
+def _quality_row(
+    bench: "Bench", graph: str, peer: Peer, rule: str, goal: float
+) -> QualityRow | None:
+    rungs, seeds = bench.rungs(peer), bench.spec.quality.seeds
+    runs = bench.ladder_runs(graph, peer, rungs)
+    rung = climb.reached(runs, len(rungs), seeds, rule, goal)
+    reached = rung is not None
+    if rung is None:
+        rung = climb.best(runs, len(rungs), seeds[0], rule)
+    if rung is None:
+        return None
+    label = next(run["label"] for run in runs if run["rung"] == rung)
+    timed = [
+        run
+        for run in bench.store.runs(TIME, graph, peer.name)
+        if run["settings"] == rungs[rung] and "error" not in run
+    ]
+    memory = middle(run["peak_memory"] for run in timed)
+    area = [run["scores"]["auc_lr"] for run in runs
+            if run["rung"] == rung and "auc_lr" in run.get("scores", {})]  # fmt: skip
+    return QualityRow(
+        peer=peer,
+        rule=rule,
+        label=label,
+        reached=reached,
+        score=fmean(climb.scores_of(runs, rung, rule).values()),
+        lr=fmean(area) if area else None,
+        seconds=middle(run["whole"] for run in timed),
+        memory=None if memory is None else memory.middle,
+    )
+
+
+def unclimbed(bench: "Bench", graph: str) -> dict[str, str]:
+    """Peer -> why it has no score on a graph."""
+    found = {}
+    for peer in bench.peers.values():
+        runs = bench.store.runs(QUALITY, graph, peer.name)
+        if peer.ladder and not any("scores" in run for run in runs):
+            errors = [run["error"] for run in runs if "error" in run]
+            found[peer.title] = errors[0] if errors else "not run yet"
+    return found
