@@ -79,7 +79,7 @@ class Bench:
 
     def _run_all(self) -> None:
         for rate in self.spec.rates.values():
-            for graph, peer in self._asked(rate.name, rate.graphs):
+            for graph, peer in self._asked(rate.name, tuple(rate.graphs)):
                 self._run_rate(rate, graph, peer)
         for graph, peer in self._asked(REFERENCE, self.spec.quality.graphs):
             if peer.name == self.spec.quality.reference_peer:
@@ -116,8 +116,8 @@ class Bench:
 
     def _run_rate(self, rate: Rate, graph: str, peer: Peer) -> None:
         for label, own in peer.rates.get(rate.name, {}).items():
-            settings = {**self.spec.common, **rate.settings, **own}
-            for threads in rate.threads:
+            settings = {**self.spec.common, **rate.settings, **own, **rate.over(graph)}
+            for threads in rate.threads(graph):
                 for number in range(self.spec.runs):
                     entry = {"label": label, "settings": settings, "threads": threads}
                     self._once(rate.name, graph, peer, {**entry, "seed": number}, rate.name)

@@ -53,14 +53,29 @@ class Peer:
 
 @dataclass(frozen=True)
 class Rate:
-    """A figure that is a count over the seconds of a phase."""
+    """A figure that is a count over the seconds of a phase.
+
+    Attributes
+    ----------
+    settings
+        Laid over the common ones.
+    graphs
+        Graph -> `threads` to run with, and `settings` that are laid over the peer's.
+    """
 
     name: str
     count: str
     phase: str
-    graphs: tuple[str, ...]
-    threads: tuple[int, ...]
     settings: Settings
+    graphs: dict[str, Settings]
+
+    def threads(self, graph: str) -> tuple[int, ...]:
+        """Thread counts that a graph is run with."""
+        return tuple(self.graphs[graph]["threads"])
+
+    def over(self, graph: str) -> Settings:
+        """Settings that a graph has of its own."""
+        return dict(self.graphs[graph].get("settings", {}))
 
 
 @dataclass(frozen=True)
@@ -160,10 +175,8 @@ def _peer(path: Path) -> Peer:
 
 
 def _rate(name: str, given: Settings) -> Rate:
-    return Rate(
-        name, given["count"], given["phase"], tuple(given["graphs"]), tuple(given["threads"]),
-        dict(given["settings"]),
-    )  # fmt: skip
+    graphs = {graph: dict(own) for graph, own in given["graphs"].items()}
+    return Rate(name, given["count"], given["phase"], dict(given.get("settings", {})), graphs)
 
 
 def _quality(given: Settings) -> Quality:

@@ -79,7 +79,7 @@ def rate_rows(bench: "Bench", rate: Rate, graph: str) -> list[RateRow]:
     for peer in bench.peers.values():
         runs = bench.store.runs(rate.name, graph, peer.name)
         for label in peer.rates.get(rate.name, {}):
-            for threads in rate.threads:
+            for threads in rate.threads(graph):
                 mine = [r for r in runs if (r["label"], r["threads"]) == (label, threads)]
                 rows.append(_rate_row(peer, label, threads, mine, rate))
     return rows
