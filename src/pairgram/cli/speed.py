@@ -17,7 +17,7 @@ class SpeedFlags:
 
     figures: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Of walks, pairs, sgns, reference, quality, time."),
+        typer.Option(metavar="A,B", help="Of walks, pairs, sgns, reference, quality."),
     ] = None
     graphs: Annotated[str | None, typer.Option(metavar="A,B", help="Graphs of speed.yaml.")] = None
     tools: Annotated[str | None, typer.Option(metavar="A,B", help="Peers, by folder.")] = None

@@ -10,7 +10,7 @@ from pairgram.evaluation import card as cards
 
 Run = dict[str, Any]
 
-QUALITY, TIME, REFERENCE = "quality", "time", "reference"
+QUALITY, REFERENCE = "quality", "reference"
 
 
 @dataclass(frozen=True)

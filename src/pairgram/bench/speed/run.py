@@ -1,4 +1,4 @@
-"""Run what is missing: rates, the reference, the climbs, the timed rungs."""
+"""Run what is missing: rates, the reference, the climbs."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from pairgram.bench.speed import climb
 from pairgram.bench.speed.execute import Environments, RunError, Task, execute
 from pairgram.bench.speed.graphs import edge_file, missing, score
 from pairgram.bench.speed.limits import machine_limits
-from pairgram.bench.speed.records import QUALITY, REFERENCE, TIME, Run, SpeedStore, is_done, key_of
+from pairgram.bench.speed.records import QUALITY, REFERENCE, Run, SpeedStore, is_done, key_of
 from pairgram.bench.speed.spec import Peer, Rate, Settings, Spec, label_of
 
 _LOG = logging.getLogger(__name__)
@@ -86,8 +86,6 @@ class Bench:
                 self._run_reference(graph, peer)
         for graph, peer in self._asked(QUALITY, self.spec.quality.graphs):
             self._climb(graph, peer)
-        for graph, peer in self._asked(TIME, self.spec.quality.graphs):
-            self._time(graph, peer)
 
     def goals(self, graph: str) -> dict[str, float]:
         """AUC to reach, by rule: the reference's mean minus the margin; empty without one."""
@@ -144,21 +142,6 @@ class Bench:
                 return
             entry = self._rung_entry(peer, rungs, step.rung, step.seed)
             self._once(QUALITY, graph, peer, entry, WHOLE, scored=True)
-
-    def _time(self, graph: str, peer: Peer) -> None:
-        """Time the rungs that reached a goal, and the best of a rule that did not."""
-        goals, rungs, seeds = self.goals(graph), self.rungs(peer), self.spec.quality.seeds
-        runs = self.ladder_runs(graph, peer, rungs)
-        chosen = set()
-        for rule, goal in goals.items():
-            rung = climb.reached(runs, len(rungs), seeds, rule, goal)
-            rung = climb.best(runs, len(rungs), seeds[0], rule) if rung is None else rung
-            if rung is not None:
-                chosen.add(rung)
-        for rung in sorted(chosen):
-            for number in range(self.spec.runs):
-                entry = self._rung_entry(peer, rungs, rung, number)
-                self._once(TIME, graph, peer, entry, WHOLE)
 
     def ladder_runs(self, graph: str, peer: Peer, rungs: list[Settings]) -> list[Run]:
         """Runs of the climb whose settings are still those of a rung."""

@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from pairgram.bench.speed import climb
-from pairgram.bench.speed.records import QUALITY, TIME, Run
+from pairgram.bench.speed.records import QUALITY, Run
 from pairgram.bench.speed.spec import Peer, Rate
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class QualityRow:
     score
         Mean AUC_pair over the seeds that were run.
     seconds, memory
-        Of the whole job, compiling left out, from timed runs; None where there are none.
+        Of the whole job, compiling left out, over the same seeds; None where there are none.
     """
 
     peer: Peer
@@ -117,11 +117,7 @@ def _quality_row(
     if rung is None:
         return None
     label = next(run["label"] for run in runs if run["rung"] == rung)
-    timed = [
-        run
-        for run in bench.store.runs(TIME, graph, peer.name)
-        if run["settings"] == rungs[rung] and "error" not in run
-    ]
+    timed = [run for run in runs if run["rung"] == rung and "error" not in run]
     memory = middle(run["peak_memory"] for run in timed)
     area = [run["scores"]["auc_lr"] for run in runs
             if run["rung"] == rung and "auc_lr" in run.get("scores", {})]  # fmt: skip
