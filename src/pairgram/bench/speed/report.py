@@ -218,8 +218,9 @@ def _ladders(bench: "Bench") -> Iterator[str]:
     yield ""
     limit = ", ".join(f"{name} {value:g}" for name, value in bench.spec.limits.items())
     yield (
-        "Rungs are tried in this order with the first seed; one that comes within 0.002 of the "
-        f"goal is run with the other seeds. A run is stopped at its limit of processor seconds "
+        "Rungs are tried in this order with the first seed; one that comes near the reference on "
+        "that seed's split is run with the other seeds. A run is stopped at its limit of "
+        "processor seconds "
         f"({limit})."
     )
     yield ""

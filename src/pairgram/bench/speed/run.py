@@ -87,11 +87,14 @@ class Bench:
         for graph, peer in self._asked(QUALITY, self.spec.quality.graphs):
             self._climb(graph, peer)
 
-    def goals(self, graph: str) -> dict[str, float]:
-        """AUC to reach, by rule: the reference's mean minus the margin; empty without one."""
+    def goals(self, graph: str, seed: int | None = None) -> dict[str, float]:
+        """AUC to reach, by rule: the reference's mean minus the margin; empty without one.
+
+        With a seed, what the reference has on that seed's split, minus the margin.
+        """
         quality = self.spec.quality
         runs = self.store.runs(REFERENCE, graph, quality.reference_peer)
-        scored = [run["scores"] for run in runs if "scores" in run]
+        scored = [run["scores"] for run in runs if "scores" in run and seed in (None, run["seed"])]
         return {
             rule: fmean(scores[rule] for scores in scored) - quality.margin
             for rule in quality.rules
@@ -129,7 +132,7 @@ class Bench:
             self._once(REFERENCE, graph, peer, {**entry, "seed": seed}, WHOLE, scored=True)
 
     def _climb(self, graph: str, peer: Peer) -> None:
-        goals, rungs = self.goals(graph), self.rungs(peer)
+        goals, rungs, seeds = self.goals(graph), self.rungs(peer), self.spec.quality.seeds
         if not goals:
             _LOG.warning("%s: no reference yet, run --figures reference first", graph)
             return
@@ -137,7 +140,7 @@ class Bench:
             self.store.keep(QUALITY, graph, peer, [])
         while rungs:
             runs = self.ladder_runs(graph, peer, rungs)
-            step = climb.next_step(runs, len(rungs), self.spec.quality.seeds, goals)
+            step = climb.next_step(runs, len(rungs), seeds, goals, self.goals(graph, seeds[0]))
             if step is None:
                 return
             entry = self._rung_entry(peer, rungs, step.rung, step.seed)
