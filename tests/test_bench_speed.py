@@ -302,6 +302,6 @@ def test_the_verb_writes_the_page_from_stored_records(peers, tmp_path):
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["runs"] == 0
     page = (tmp_path / "out" / "speed.md").read_text()
-    assert "| first order | 1 | A fake | 10.0 [10.0, 10.0] | – |" in page
+    assert "| first order | 1 | A fake | 10.0 [10.0, 10.0] | – | – |" in page
     assert "some cpu" in page
     assert sys.executable not in page
