@@ -131,7 +131,8 @@ def _rate_section(bench: "Bench", rate: Rate) -> Iterator[str]:
             continue
         yield f"### {graph}"
         yield ""
-        columns = ["what", ">threads", "peer", f">{UNITS.get(rate.name, '1/s')}", ">of ours"]
+        unit = UNITS.get(rate.name, "1/s")
+        columns = ["what", ">threads", "peer", f">{unit}", ">times the best peer", ">of our best"]
         yield from grid(columns, [_rate_cells(row, shown) for row in _by_label(shown)])
         yield ""
 
@@ -149,16 +150,16 @@ def _kind(row: RateRow) -> str:
 
 
 def _rate_cells(row: RateRow, rows: list[RateRow]) -> list[str]:
-    ours = [
-        r.rate.middle
-        for r in rows
-        if r.peer.name == OURS and r.rate and (_kind(r), r.threads) == (_kind(row), row.threads)
-    ]
-    share = NONE
-    if row.rate is not None and ours and row.peer.name != OURS:
+    alike = [r for r in rows if (_kind(r), r.threads) == (_kind(row), row.threads) and r.rate]
+    ours = [r.rate.middle for r in alike if r.peer.name == OURS and r.rate]
+    others = [r.rate.middle for r in alike if r.peer.name != OURS and r.rate]
+    times = share = NONE
+    if row.rate is not None and row.peer.name == OURS and others:
+        times = f"{row.rate.middle / max(others):.1f}"
+    if row.rate is not None and row.peer.name != OURS and ours:
         share = f"1/{max(ours) / row.rate.middle:.1f}"
     value = f"failed: {row.error}" if row.rate is None else _median(row.rate, 1e-6)
-    return [row.label, str(row.threads), row.peer.title, value, share]
+    return [row.label, str(row.threads), row.peer.title, value, times, share]
 
 
 def _quality_section(bench: "Bench", graph: str) -> Iterator[str]:

@@ -49,7 +49,7 @@ class Bench:
     work
         Folder of the edge lists.
     force
-        Run again what is there.
+        Run again what is there; the reference only where that figure is named.
     most
         Stop after so many runs, so that a busy machine can be shared; None for all.
     watch
@@ -167,7 +167,10 @@ class Bench:
     ) -> None:
         """Run one entry and write it down, unless it is there."""
         key = (entry["label"], entry["settings"], entry["threads"], entry["seed"])
-        again = self.force and (figure, graph, peer.name, *key_of(entry)) not in self._made
+        named = figure != REFERENCE or REFERENCE in (self.choice.figures or ())
+        again = (
+            self.force and named and (figure, graph, peer.name, *key_of(entry)) not in self._made
+        )
         if is_done(self.store.runs(figure, graph, peer.name), *key) and not again:
             return
         if self.most is not None and len(self.done) >= self.most:
