@@ -66,6 +66,39 @@ def test_a_full_memory_changes_nothing(world, order, seed):
         assert rows(sample_pairs(graph, order, 3, seed, 1)) == expected
 
 
+@pytest.mark.quick
+@settings(max_examples=60, deadline=None)
+@given(graphs(60), st.integers(2, 5), st.integers(1, 3), st.integers(0, 9), st.booleans())
+def test_what_a_level_may_cost_changes_nothing(world, order, times, seed, directed):
+    # Nothing allowed: local tests first. Everything: the ball is stamped at once.
+    graph = build(*world, directed)
+    drawn = []
+    for allowance in (0, 1, 1 << 30):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "ALLOWANCE", allowance)
+            drawn.append(rows(sample_pairs(graph, order, times, seed, 1, directed=directed)))
+    assert drawn[0] == drawn[1] == drawn[2]
+
+
+@pytest.mark.quick
+def test_more_branches_than_a_batch_holds():
+    # 300 branches per round, 90 rounds: batches are cut inside and between rounds.
+    edges = [(0, i) for i in range(1, 301)] + [(i, 300 + i // 2 + 1) for i in range(1, 301)]
+    edges += [(i, 301 + i % 7) for i in range(1, 60)]
+    got = sample_pairs(build(452, edges), 3, 90, seed=2)
+    assert rows(got) == pairs_sampling(neighbours(edges, 452), 3, 90, seed=2)
+
+
+@pytest.mark.quick
+def test_marks_run_out_and_are_renewed():
+    # 5,000 centres use up the 65,536 values of the marks of one thread.
+    edges = [(i, (i * i + 1) % 5000) for i in range(5000)]
+    sampler = module.PairSampler(build(5000, edges), 3, 2, seed=1)
+    whole = rows(sampler.sample(np.arange(5000, dtype=np.int32)))
+    fresh = module.PairSampler(build(5000, edges), 3, 2, seed=1)
+    assert whole[-200:] == rows(fresh.sample(np.arange(4000, 5000, dtype=np.int32)))[-200:]
+
+
 def power_law(n=3000, m=12000, seed=0):
     rng = np.random.default_rng(seed)
     ends = (n * rng.random((m, 2)) ** 3).astype(np.int64)

@@ -102,6 +102,55 @@ def test_extreme_parameters_stay_exact_in_bounded_time(p, q, weighted):
     assert check_transitions(edges, 6, p, q, weighted, directed=False) > 1e-4
 
 
+def long_walk(rows, start, round_, length, seed, p, q):
+    """node2vec's walk by rejection, one try after the other, on a graph without weights."""
+    most, key = max(1 / p, 1.0, 1 / q), oracles.fold(0, seed, round_, start)
+    walk = [start]
+    while len(walk) < length and rows[walk[-1]]:
+        row, t = list(rows[walk[-1]]), len(walk)
+        attempt, taken = 0, None
+        while taken is None:
+            x = row[oracles.below(oracles.fold(key, t, attempt), len(row))]
+            height = oracles.unit(oracles.fold(key, t, attempt + 1)) * most
+            near = x in rows[walk[-2]] if t > 1 else True
+            alpha = most if t == 1 else 1 / p if x == walk[-2] else 1.0 if near else 1 / q
+            taken = x if height < alpha or t == 1 else None
+            attempt += 2
+        walk.append(taken)
+    return walk + [-1] * (length - len(walk))
+
+
+@pytest.mark.quick
+@settings(max_examples=60)
+@given(worlds(), st.sampled_from([(0.5, 2.0), (2.0, 0.5), (3.0, 1.0), (1.0, 0.9)]), st.booleans())
+def test_second_order_equals_the_slow_version(world, parameters, many):
+    n, edges, directed = world
+    times = 12 if many else 1  # more and fewer walks than a group has walkers
+    graph = build(n, edges, directed, weighted=False)
+    got = list(iter_walks(graph, 9, times, *parameters, seed=4, threads=1, directed=directed))
+    rows = oracles.weighted_rows(edges, n, directed)
+    expected = [
+        long_walk(rows, start, round_, 9, 4, *parameters)
+        for round_ in range(times)
+        for start in range(n)
+    ]
+    assert np.concatenate(got).tolist() == expected
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("parameters", [(1.0, 1.0), (0.5, 2.0)])
+def test_threads_and_blocks_change_no_walk(parameters, monkeypatch):
+    monkeypatch.setattr("pairgram.engine.local.available_threads", lambda: 8)
+    graph = build(8, EDGES, directed=True)
+    walks = [
+        np.concatenate(
+            list(iter_walks(graph, 7, 40, *parameters, 3, threads, True, block_walks=block))
+        ).tolist()
+        for threads, block in [(1, 1 << 12), (2, 1), (8, 65), (8, 1000)]
+    ]
+    assert all(other == walks[0] for other in walks)
+
+
 @pytest.mark.quick
 def test_p_and_q_of_one_are_a_first_order_walk():
     graph = build(8, EDGES)
