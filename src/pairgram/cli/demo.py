@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TEXTS = (
     "Type 2 diabetes with numbness of both feet",
     "Asthma attack brought on by exercise",
-    "Broken left wrist after a fall on ice, first visit",
+    "Fracture of the left wrist after a fall on ice",
 )
 KEEP = 0.8
 HOLD_OUT = 0.005
