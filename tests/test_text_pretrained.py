@@ -9,7 +9,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers", reason="needs the extra 'lm'")
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra 'lm'")
 
-from pairgram.errors import FileFormatError, InputError  # noqa: E402
+import pairgram as pg  # noqa: E402
+from pairgram.errors import FileFormatError, InputError, ParameterError  # noqa: E402
 from pairgram.text.encoders import (  # noqa: E402
     Batch,
     EncoderSpec,
@@ -162,3 +163,44 @@ def test_bad_folders_are_one_line(encoder, folder, tmp_path):
         Pretrained.from_json({"config": {}})
     with pytest.raises(InputError, match="needs the folder"):
         make_encoder(EncoderSpec("pretrained", 4, 4), Vocabulary.fit(TEXTS))
+
+
+@pytest.fixture(scope="module")
+def fitted(folder):
+    """A model of two kinds of texts, linked among their own kind."""
+    texts = {f"{colour}{i}": f"{colour} {'boat' if colour == 'red' else 'apple'}"
+             for colour in ("red", "blue") for i in range(6)}  # fmt: skip
+    ends = [(a, b) for a in texts for b in texts if a < b and a[:3] == b[:3]]
+    graph = pg.TextGraph.from_edges(*zip(*ends, strict=True), texts=texts)
+    model = pg.TGE(dim=8, preset="best", encoder="pretrained", pretrained=str(folder), epochs=20)
+    return model.fit(graph)
+
+
+def test_tge_fine_tunes_a_transformer(fitted, folder):
+    found = {s.node[:3] for s in fitted.suggest("red boats", k=6, rule="context")}
+    assert found == {"red"}
+    start = transformers.BertModel.from_pretrained(folder).state_dict()
+    name = "embeddings.word_embeddings.weight"
+    moved = np.abs(fitted._weights()[f"encoder.model.{name}"] - start[name].numpy()).max()
+    assert 0 < moved < 0.1
+
+
+def test_a_fine_tuned_model_needs_its_folder_no_more(fitted, tmp_path):
+    fitted.save(tmp_path / "model")
+    loaded = pg.load(tmp_path / "model")
+    loaded.pretrained = str(tmp_path / "nowhere")
+    assert np.array_equal(loaded.embed(TEXTS), fitted.embed(TEXTS))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"encoder": "pretrained"},
+        {"encoder": "bag", "pretrained": "somewhere"},
+        {"encoder": "pretrained", "pretrained": "somewhere", "without_char": True},
+    ],
+)
+def test_what_does_not_go_together_is_refused(given):
+    graph = pg.TextGraph.from_edges(["a"], ["b"], texts={"a": "red", "b": "blue"})
+    with pytest.raises(ParameterError, match="pretrained"):
+        pg.TGE(**given).fit(graph)

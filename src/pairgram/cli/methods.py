@@ -41,7 +41,10 @@ class MethodFlags:
         str | None, _flag("How links are scored: dot, context, symmetric, calibrated, cosine.")
     ] = None
     preset: Annotated[str | None, _flag("tge: paper or best.")] = None
-    encoder: Annotated[str | None, _flag("tge: bilstm or bag.")] = None
+    encoder: Annotated[str | None, _flag("tge: bilstm, bag or pretrained.")] = None
+    pretrained: Annotated[
+        str | None, _flag("tge: folder of the sentence-transformers model that pretrained reads.")
+    ] = None
     contexts: Annotated[str | None, _flag("tge: contexts from table, text or both.")] = None
     id_vectors: Annotated[
         bool | None, _flag("tge: a vector of its own for a known node.", "--ids/--no-ids")

@@ -17,6 +17,7 @@ from pairgram.models.sgns import noise_degree
 from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
 from pairgram.models.tge_presets import PRESETS
 from pairgram.text.cleaning import CLEANINGS, cleaner
+from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, tokenize
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.training.sgns import NOISE_POWER, score_offset
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # These do not change what is trained.
 UNTRAINED = ("threads", "rule", "device")
+PRETRAINED = "pretrained"
 
 
 class TGE(ReadingModel):
@@ -45,9 +47,13 @@ class TGE(ReadingModel):
         Rounds N of sampling around every node.
     encoder
         "bilstm": BiLSTM over words, with a BiLSTM over their characters. "bag": the mean of word
-        vectors under learned weights; unknown words by their character n-grams.
+        vectors under learned weights; unknown words by their character n-grams. "pretrained": a
+        transformer, fine-tuned (extra `lm`).
     preset
         "paper": the paper's model. "best": the best we know, see Notes.
+    pretrained
+        Folder of a sentence-transformers model, read by the encoder of that name. Its weights
+        learn at a hundredth of the rate. It cuts texts by its own rules, not by `cleaning`.
     contexts
         Context vectors from a "table", from "text", or "both" added; from text an unseen node
         has one too.
@@ -145,7 +151,8 @@ class TGE(ReadingModel):
         "dim": params.Int(1, 65536),
         "order": params.Int(1, 8),
         "times": params.Int(1, 65535),
-        "encoder": params.Optional(params.Choice("bilstm", "bag")),
+        "encoder": params.Optional(params.Choice("bilstm", "bag", "pretrained")),
+        "pretrained": params.Optional(params.Text()),
         "preset": params.Choice(*PRESETS),
         "contexts": params.Optional(params.Choice("table", "text", "both")),
         "id_vectors": params.Optional(params.Bool()),
@@ -176,6 +183,7 @@ class TGE(ReadingModel):
     vocabulary_: Vocabulary
     _weights_: dict[str, NDArray[Any]]
     _reader_: "TextReader | None"
+    _pretrained_: Pretrained | None
 
     def __init__(
         self,
@@ -184,6 +192,7 @@ class TGE(ReadingModel):
         times: int = 2,
         encoder: str | None = None,
         preset: str = "paper",
+        pretrained: str | None = None,
         contexts: str | None = None,
         id_vectors: bool | None = None,
         without_char: bool = False,
@@ -211,6 +220,7 @@ class TGE(ReadingModel):
     ) -> None:
         self.dim, self.order, self.times = dim, order, times
         self.encoder, self.preset, self.contexts = encoder, preset, contexts
+        self.pretrained = pretrained
         self.id_vectors, self.without_char, self.without_word = (
             id_vectors, without_char, without_word,
         )  # fmt: skip
@@ -245,12 +255,17 @@ class TGE(ReadingModel):
         self._check_graph(graph)
         texts, chosen = self._texts(graph), self._all_chosen()
         vocabulary = Vocabulary.fit(texts, chosen["cleaning"], self.min_count)
-        tokens = tokenize(texts, vocabulary, self.max_words)
-        job = Job(chosen, graph, vocabulary, tokens)
+        parts = None if self.pretrained is None else Pretrained.read(self.pretrained)
+        tokens = (
+            tokenize(texts, vocabulary, self.max_words)
+            if parts is None
+            else parts.tokenize(texts, self.max_words)
+        )
+        job = Job(chosen, graph, vocabulary, tokens, parts)
         learned = learn(job, self._identity(graph), checkpoint, callback)
         self.graph_, self.fingerprint_ = graph, graph.fingerprint
         self.vectors_ = Vectors(learned.center, learned.context, graph.names)
-        self.vocabulary_, self.stats_ = vocabulary, learned.stats
+        self.vocabulary_, self.stats_, self._pretrained_ = vocabulary, learned.stats, parts
         self._weights_, self._reader_ = learned.weights, None
         return self
 
@@ -289,6 +304,17 @@ class TGE(ReadingModel):
                 "TGE cannot read without characters and without words at once: leave out "
                 "without_char or without_word."
             )
+        if (self._chosen("encoder") == "pretrained") != (self.pretrained is not None):
+            raise ParameterError(
+                "TGE reads a transformer with encoder='pretrained' and pretrained= its folder: "
+                "give both or neither."
+            )
+        strange = ("word_vectors", "without_char", "without_word")
+        given = [name for name in strange if getattr(self, name)]
+        if self.pretrained is not None and given:
+            raise ParameterError(
+                f"The pretrained encoder of TGE reads its own pieces: leave out {given[0]}."
+            )
 
     def _identity(self, graph: TextGraph) -> dict[str, Any]:
         given = {k: v for k, v in self.get_params().items() if k not in UNTRAINED}
@@ -300,7 +326,8 @@ class TGE(ReadingModel):
             import_torch()
             from pairgram.text.encoders import TextReader, resolve_device
 
-            spec = encoder_spec(self._all_chosen(), int(self.stats_["word_dim"]))
+            word_dim = int(self.stats_["word_dim"])
+            spec = encoder_spec(self._all_chosen(), word_dim, self._pretrained_)
             self._reader_ = TextReader(
                 spec, self.vocabulary_, self._weights_, self.max_words, resolve_device(self.device)
             )
@@ -334,7 +361,9 @@ class TGE(ReadingModel):
         return self._weights_
 
     def _extra_json(self) -> dict[str, dict[str, Any]]:
-        return {"vocabulary": self.vocabulary_.to_json()}
+        parts = self._pretrained_
+        more = {} if parts is None else {PRETRAINED: parts.to_json()}
+        return {"vocabulary": self.vocabulary_.to_json(), **more}
 
     def _take_parts(
         self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]
@@ -343,6 +372,10 @@ class TGE(ReadingModel):
             raise InputError("weights.safetensors or vocabulary.json is missing.")
         if not isinstance(self.stats_.get("word_dim"), int):
             raise InputError("config.json does not say how long word vectors are.")
+        if self.pretrained is not None and PRETRAINED not in extra:
+            raise InputError(f"{PRETRAINED}.json is missing.")
+        parts = extra.get(PRETRAINED)
+        self._pretrained_ = None if parts is None else Pretrained.from_json(parts)
         self.vocabulary_ = Vocabulary.from_json(extra["vocabulary"])
         self._weights_, self._reader_ = weights, None
 

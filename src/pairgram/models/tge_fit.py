@@ -15,6 +15,7 @@ from pairgram.errors import MissingExtraError, PairgramError
 from pairgram.graph import TextGraph
 from pairgram.models.sgns import noise_degree
 from pairgram.sampling.pairs import PairSampler
+from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import Tokens
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.text.word_vectors import read_word_vectors
@@ -64,6 +65,7 @@ class Job:
     graph: TextGraph
     vocabulary: Vocabulary
     tokens: Tokens
+    pretrained: Pretrained | None = None
 
 
 def learn(
@@ -95,32 +97,37 @@ def learn(
     return Learned(center, context, _kept(net), _stats(progress, job, spec))
 
 
-def encoder_spec(chosen: Chosen, word_dim: int) -> "EncoderSpec":
+def encoder_spec(
+    chosen: Chosen, word_dim: int, pretrained: Pretrained | None = None
+) -> "EncoderSpec":
     """Return what the encoder is built from."""
     from pairgram.text.encoders import EncoderSpec
 
     return EncoderSpec(
         chosen["encoder"], int(chosen["dim"]), word_dim,
-        chosen["without_char"], chosen["without_word"],
+        chosen["without_char"], chosen["without_word"], pretrained,
     )  # fmt: skip
 
 
 def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
     """Untrained module, what its encoder is built from, and the spelling of all words."""
     torch = import_torch()
-    from pairgram.text.encoders import make_encoder
+    from pairgram.text.encoders import PretrainedEncoder, make_encoder
     from pairgram.training.text_net import TextNet
 
     chosen, start = job.chosen, None
     if chosen["word_vectors"] is not None and not chosen["without_word"]:
         start = read_word_vectors(chosen["word_vectors"], job.vocabulary)
-    spec = encoder_spec(chosen, int(chosen["dim"] if start is None else start[0].shape[1]))
+    word_dim = int(chosen["dim"] if start is None else start[0].shape[1])
+    spec = encoder_spec(chosen, word_dim, job.pretrained)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(chosen["seed"])
         encoder = make_encoder(spec, job.vocabulary)
         net = TextNet(encoder, job.graph.n_nodes, chosen["contexts"], chosen["id_vectors"])
     if start is not None:
         encoder.start_from(*start)
+    if isinstance(encoder, PretrainedEncoder):
+        encoder.load(chosen["pretrained"])
     return net, spec, encoder.spell((*job.vocabulary.words, *job.tokens.unknown))
 
 

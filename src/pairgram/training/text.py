@@ -56,7 +56,9 @@ def train(
     """
     net.to(device)
     _densify(net, device)
-    optimizer = TextOptimizer(net, settings.optimizer, settings.learning_rate, settings.clip)
+    optimizer = TextOptimizer(
+        net, settings.optimizer, settings.learning_rate, settings.clip, net.shares_of_rate
+    )
     state = TextProgress() if progress is None else progress
     _attach(state, net, optimizer)
     feed = Feed(task, settings, net.head is not None, device)

@@ -42,6 +42,12 @@ class TextNet(nn.Module):
             self.register_buffer("seen_center", torch.zeros(n_nodes, dim))
             self.register_buffer("seen_context", torch.zeros(n_nodes, dim))
 
+    @property
+    def shares_of_rate(self) -> dict[str, float]:
+        """Share of the learning rate of each weight of the encoder, by its name in here."""
+        weights = (name for name, _ in self.encoder.named_parameters())
+        return {f"encoder.{name}": self.encoder.share_of_rate(name) for name in weights}
+
     def center(self, text: Tensor, nodes: Tensor, keep: Tensor | None = None) -> Tensor:
         """e_u of nodes from their texts' vectors, both (b, dim); `keep` (b,) masks the ids."""
         if self.id is None:

@@ -1,5 +1,6 @@
 """AdaGrad and Adam over dense weights and the touched rows of tables."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,20 @@ class TextOptimizer:
         Learning rate.
     clip
         Largest norm of the gradient of all parameters together; longer ones are shortened.
+    shares
+        Share of the rate by parameter, where it is not 1.
     """
 
-    def __init__(self, module: nn.Module, name: str, rate: float, clip: float) -> None:
+    def __init__(
+        self,
+        module: nn.Module,
+        name: str,
+        rate: float,
+        clip: float,
+        shares: Mapping[str, float] | None = None,
+    ) -> None:
         self.rate, self.clip, self.steps = rate, clip, 0
+        self._shares = shares or {}
         self._parameters = dict(module.named_parameters())
         self._move = self._adagrad if name == "adagrad" else self._adam
         kinds = ("squares",) if name == "adagrad" else ("mean", "squares")
@@ -54,7 +65,8 @@ class TextOptimizer:
             length = torch.stack([g.square().sum() for _, _, g in touched]).sum().sqrt()
             factor = (self.clip / (length + 1e-12)).clamp(max=1.0)
             for name, rows, gradient in touched:
-                self._move(name, rows, gradient * factor, self.rate * share)
+                rate = self.rate * share * self._shares.get(name, 1.0)
+                self._move(name, rows, gradient * factor, rate)
         for parameter in self._parameters.values():
             parameter.grad = None
 

@@ -121,6 +121,10 @@ class Encoder(nn.Module):
             words[: self.size] *= given[rows].std() / words.std()
             words[: self.size][rows] = given[rows]
 
+    def share_of_rate(self, name: str) -> float:
+        """Share of the learning rate that a weight, by its name in here, moves at."""
+        return 1.0
+
     @abstractmethod
     def word_table(self) -> Tensor:
         """The table whose first `size` rows are the word vectors."""

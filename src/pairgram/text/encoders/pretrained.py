@@ -16,6 +16,7 @@ from pairgram.text.ragged import Ragged
 
 WEIGHTS = "model.safetensors"
 POOLER = "pooler."
+PRETRAINED_RATE = 0.01
 
 
 class PretrainedEncoder(Encoder):
@@ -69,6 +70,10 @@ class PretrainedEncoder(Encoder):
         super().train(mode)
         self.model.eval()
         return self
+
+    def share_of_rate(self, name: str) -> float:
+        """Pretrained weights move slowly: full steps would undo what they know."""
+        return PRETRAINED_RATE if name.startswith("model.") else 1.0
 
     def word_table(self) -> Tensor:
         """The table of piece vectors, shape (V, width)."""
