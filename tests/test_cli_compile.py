@@ -8,7 +8,6 @@ import pytest
 
 from cli_files import FAST, write_cliques
 
-
 START = "from pairgram.cli.main import run; run()"
 
 
