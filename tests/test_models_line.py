@@ -6,7 +6,7 @@ import pairgram as pg
 from pairgram.errors import ParameterError
 from pairgram.kernels.sgns import SIGMOID
 from pairgram.training.partition import number_of_parts, partition
-from pairgram.training.sgns import Settings, schedule
+from pairgram.training.sgns import Settings, block_steps
 
 # Ten nodes, the last one isolated.
 EDGES = {
@@ -45,7 +45,7 @@ def slow_half(order, weighted, directed, dim, per_edge, model):
     c = e if order == 1 else np.zeros((N, dim))
     drawn = oracles.edge_draws(rows, parts.node.tolist(), 0, seed, per_edge, weighted)
     chunk = [(int(parts.number[u]), int(parts.number[v])) for u, v in drawn]
-    steps = schedule(parts.parts, order == 1)
+    steps = block_steps(parts.parts, order == 1)
     oracles.sgns([chunk], parts, steps, e, c, settings, sigma_by_cell)
     e = e[parts.number]
     return e / np.linalg.norm(e, axis=1, keepdims=True)

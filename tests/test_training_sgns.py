@@ -12,7 +12,7 @@ from pairgram.kernels.sgns import SIGMOID
 from pairgram.kernels.simd import padded
 from pairgram.training import sgns as module
 from pairgram.training.partition import Partition, number_of_parts, partition
-from pairgram.training.sgns import Progress, Settings, noise_mass, schedule, train
+from pairgram.training.sgns import Progress, Settings, block_steps, noise_mass, train
 
 
 class Listed:
@@ -82,7 +82,7 @@ def test_equals_the_slow_version(n, sizes, epochs, more, shared, sigma, within):
     c = e if shared else start.context.astype(float)
     loss = oracles.sgns(
         [source.numbered(k, parts) for k in range(len(sizes))], parts,
-        schedule(parts.parts, shared), e, c, settings, sigma,
+        block_steps(parts.parts, shared), e, c, settings, sigma,
     )  # fmt: skip
     center, context, progress = run(source, degree, settings, start)
     np.testing.assert_allclose(center, e[parts.number, :8], atol=within)
@@ -97,7 +97,7 @@ def test_equals_the_slow_version(n, sizes, epochs, more, shared, sigma, within):
 @given(st.integers(1, 70))
 def test_schedule_has_every_block_once_and_chains_apart(parts):
     for shared in (False, True):
-        steps = schedule(parts, shared)
+        steps = block_steps(parts, shared)
         blocks = [block for step in steps for chain in step for block in chain]
         assert sorted(blocks) == list(itertools.product(range(parts), repeat=2))
         for step in steps:

@@ -59,7 +59,11 @@ class MethodFlags:
     ] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
     shared_negatives: Annotated[
-        int | None, _flag("tge: noise nodes of a batch; 0 draws them for every pair.")
+        int | None,
+        _flag(
+            "ps: pairs of a centre that share their noise nodes, 1 for none; tge: noise nodes "
+            "of a batch, 0 draws them for every pair."
+        ),
     ] = None
     mask_known: Annotated[
         bool | None, _flag("tge: no links in the noise.", "--mask-known/--no-mask-known")
@@ -67,7 +71,7 @@ class MethodFlags:
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
     batch_size: Annotated[int | None, _flag("tge: centres of a batch.")] = None
     patience: Annotated[
-        int | None, _flag("tge: epochs without a better score before the end; 0 runs all.")
+        int | None, _flag("ps, tge: epochs without a better score before the end; 0 runs all.")
     ] = None
     device: Annotated[str | None, _flag("tge: auto, cpu, cuda or mps.")] = None
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+COMPILING = "note: compiling the kernels, once; later runs load them"
 STOPPING = b"\nstopping after this chunk; Ctrl-C again stops at once\n"
 
 
@@ -42,7 +43,13 @@ def fit_model(
     With a checkpoint, Ctrl-C ends the training after the current chunk with `StoppedError`.
     """
     logger.info("%s: %d nodes, %d edges", label, graph.n_nodes, graph.n_edges)
-    with training_bar(terminal, label) as report, _patient_interrupt(checkpoint) as interrupted:
+    from pairgram.kernels.notice import when_compiling
+
+    with (
+        when_compiling(lambda: terminal.note(COMPILING)),
+        training_bar(terminal, label) as report,
+        _patient_interrupt(checkpoint) as interrupted,
+    ):
 
         def after_chunk(progress: "Progress", turns: int) -> None:
             report(progress, turns)

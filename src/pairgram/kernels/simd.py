@@ -231,7 +231,7 @@ def _sum_lanes(builder: Any, vector: Any) -> Any:
 
 
 def _sum_each(builder: Any, vectors: list[Any]) -> Any:
-    """`_sum_lanes` of each of 2, 4, ... vectors, as one vector: at a level two share an addition."""
+    """`_sum_lanes` of each of 2, 4, ... vectors, as one: at every level two share an addition."""
     size = LANES
     while size > 1:
         size //= 2

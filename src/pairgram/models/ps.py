@@ -1,17 +1,20 @@
 """PS: Pairs Sampling with skip-gram, the structure-only half of TGE-PS."""
 
+from dataclasses import replace
 from typing import ClassVar
 
 from pairgram import params
 from pairgram.graph import TextGraph
 from pairgram.models.sgns import SGNS_CONSTRAINTS, SgnsModel
 from pairgram.sampling.pairs import PairSampler
-from pairgram.training.sgns import PairSource
+from pairgram.training.schedule import Judge
+from pairgram.training.sgns import PairSource, Settings
 from pairgram.training.sources import SampledPairs
 
 PAIRS_PER_NODE = 1000
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 200
-L2_PER_NODE = 0.8
+L2_OF_MEAN_DEGREE = 0.15
+VALIDATION = 0.05
 
 
 class PS(SgnsModel):
@@ -33,8 +36,16 @@ class PS(SgnsModel):
     learning_rate
         First rate; it falls linearly.
     l2
-        Weight of the squared lengths of the vectors in the loss of every pair; None for 0.8 over
-        the mean number of a node's pairs, so that it weighs alike however many pairs there are.
+        Weight of the squared lengths of the vectors in the loss of every pair; None for 0.15 over
+        the mean degree.
+    shared_negatives
+        Pairs of a centre that share K noise nodes, each of which then counts so many times: the
+        same loss on average, in less time, with more spread. 1 draws K for every pair; 2 takes
+        little more than half the time and costs about a thousandth of AUC.
+    patience
+        Epochs without a better AUC_pair (under "calibrated") on 5 % of the links, held back for
+        this; then the rate falls to nothing within half as many epochs as have passed, and
+        training ends. 0 trains on all links for all epochs.
     offset
         Take log K off every score in training, so that vectors start at "as likely as noise".
     rule
@@ -73,18 +84,21 @@ class PS(SgnsModel):
     constraints: ClassVar = {
         **SGNS_CONSTRAINTS, "order": params.Int(1, 8), "times": params.Int(1, 65535),
         "epochs": params.Optional(params.Int(1)), "l2": params.Optional(params.Float(0.0)),
+        "shared_negatives": params.Int(1, 1000), "patience": params.Int(0),
     }  # fmt: skip
 
     def __init__(
         self,
         dim: int = 128,
-        order: int = 3,
-        times: int = 2,
+        order: int = 2,
+        times: int = 5,
         negatives: int = 5,
         epochs: int | None = None,
         learning_rate: float = 0.1,
         l2: float | None = None,
         offset: bool = True,
+        shared_negatives: int = 1,
+        patience: int = 0,
         rule: str = "calibrated",
         directed: bool = False,
         seed: int = 0,
@@ -92,7 +106,8 @@ class PS(SgnsModel):
     ) -> None:
         self.dim, self.order, self.times, self.negatives = dim, order, times, negatives
         self.epochs, self.learning_rate, self.l2 = epochs, learning_rate, l2
-        self.offset, self.rule = offset, rule
+        self.offset, self.shared_negatives, self.patience = offset, shared_negatives, patience
+        self.rule = rule
         self.directed, self.seed, self.threads = directed, seed, threads
 
     def _epochs(self, graph: TextGraph) -> int:
@@ -102,12 +117,26 @@ class PS(SgnsModel):
         return int(min(max(wanted, FEWEST_EPOCHS), MOST_EPOCHS))
 
     def _l2(self, graph: TextGraph) -> float:
-        return L2_PER_NODE / self._pairs_per_node(graph) if self.l2 is None else self.l2
+        return L2_OF_MEAN_DEGREE / self._mean_degree(graph) if self.l2 is None else self.l2
 
     def _pairs_per_node(self, graph: TextGraph) -> float:
         """Most pairs that a node can have on average, N·O·d̄."""
-        arcs = len(graph.adjacency(directed=self.directed).indices)
-        return self.times * self.order * arcs / graph.n_nodes
+        return self.times * self.order * self._mean_degree(graph)
+
+    def _mean_degree(self, graph: TextGraph) -> float:
+        return len(graph.adjacency(directed=self.directed).indices) / graph.n_nodes
+
+    def _settings(self, graph: TextGraph) -> Settings:
+        return replace(
+            super()._settings(graph), shared_negatives=self.shared_negatives, patience=self.patience
+        )
+
+    def _hold_back(self, graph: TextGraph) -> tuple[TextGraph, Judge | None]:
+        if not self.patience:
+            return graph, None
+        from pairgram.training.text_validation import hold_back
+
+        return hold_back(graph, VALIDATION, self.seed)
 
     def _source(self, graph: TextGraph) -> PairSource:
         sampler = PairSampler(graph, self.order, self.times, self.seed, directed=self.directed)

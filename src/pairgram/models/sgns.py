@@ -15,6 +15,7 @@ from pairgram.graph import TextGraph
 from pairgram.models.base import Model
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.training.checkpoint import Checkpoint
+from pairgram.training.schedule import Judge
 from pairgram.training.sgns import NOISE_POWER, PairSource, Progress, Settings, score_offset, train
 from pairgram.vectors import Vectors
 
@@ -75,10 +76,11 @@ class SgnsModel(Model):
         """
         self._check_params()
         self._check_graph(graph)
+        kept, judge = self._hold_back(graph)
         with LocalEngine(self.threads) as engine:
             center, context, progress = self._train(
-                self._source(graph), graph, self._settings(graph), engine, checkpoint, callback,
-                self._noise_degree(graph),
+                self._source(kept), graph, self._settings(kept), engine, checkpoint, callback,
+                self._noise_degree(kept), judge,
             )  # fmt: skip
         self._remember(graph, Vectors(center, context, graph.names), progress)
         return self
@@ -93,6 +95,12 @@ class SgnsModel(Model):
                 phase: sum(t.seconds[phase] for t in trainings) for phase in ("sample", "train")
             },
         }
+        if trainings[0].scores:
+            self.stats_["validation"] = trainings[0].scores
+
+    def _hold_back(self, graph: TextGraph) -> tuple[TextGraph, Judge | None]:
+        """Give the graph to train on, and who judges when to stop."""
+        return graph, None
 
     def _settings(self, graph: TextGraph) -> Settings:
         return Settings(
@@ -115,12 +123,15 @@ class SgnsModel(Model):
         checkpoint: str | Path | None,
         callback: Callback | None,
         degree: NDArray[np.int64],
+        judge: Judge | None = None,
     ) -> Trained:
         if checkpoint is None:
-            return self._finite(*train(source, degree, settings, engine, None, callback))
+            return self._finite(*train(source, degree, settings, engine, None, callback, judge))
         keeper: Checkpoint[Progress] = Checkpoint(Path(checkpoint), self._identity(graph))
         after_turn = keeper.after_turn(callback)
-        done = self._finite(*train(source, degree, settings, engine, keeper.read(), after_turn))
+        done = self._finite(
+            *train(source, degree, settings, engine, keeper.read(), after_turn, judge)
+        )
         keeper.write(done[2])
         return done
 

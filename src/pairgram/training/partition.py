@@ -49,14 +49,14 @@ class Partition:
 def number_of_parts(n_nodes: int, dim: int, shared_negatives: int = 1) -> int:
     """P from |V| and settings alone: rows of a part near 512 KiB, to stay in a core's cache.
 
-    Shared noise leaves few rows to a centre in a block; four times larger parts make up for it.
+    Shared noise leaves few rows to a centre in a block; parts twice as large make up for it.
 
     >>> number_of_parts(10, 128), number_of_parts(2_000, 128), number_of_parts(27_400, 128)
     (5, 8, 27)
     >>> number_of_parts(100_000, 128), number_of_parts(100_000, 128, shared_negatives=5)
-    (64, 24)
+    (64, 49)
     """
-    rows = max(1, ROWS_BYTES * (1 if shared_negatives == 1 else 4) // (4 * dim))
+    rows = max(1, ROWS_BYTES * (1 if shared_negatives == 1 else 2) // (4 * dim))
     wanted = min(max(FEWEST, round(n_nodes / rows)), MOST)
     return max(1, min(wanted, n_nodes // 2))
 

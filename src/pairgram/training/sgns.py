@@ -13,6 +13,7 @@ from pairgram.engine import LocalEngine
 from pairgram.kernels import sgns as kernel
 from pairgram.kernels.simd import CACHE_LINE, padded
 from pairgram.training.partition import Partition, number_of_parts, partition
+from pairgram.training.schedule import Judge, Schedule
 
 Table = NDArray[np.float32]
 IntArray = NDArray[np.integer[Any]]
@@ -21,7 +22,7 @@ Chain = tuple[tuple[int, int], ...]
 Blocks = tuple[IntArray, IntArray, NDArray[np.int64], NDArray[np.int64]]
 
 NOISE_POWER = 0.75
-COUNTS = ("turn", "pairs", "updates", "loss", "seconds")
+COUNTS = ("turn", "pairs", "updates", "loss", "seconds", "scores")
 
 
 class PairSource(Protocol):
@@ -49,6 +50,8 @@ class Progress:
         Mean loss of a pair in the last turn.
     seconds
         Time in sampling and in training.
+    scores
+        What the judge said after each epoch; empty without one.
     """
 
     center: Table
@@ -58,6 +61,7 @@ class Progress:
     updates: int = 0
     loss: float = 0.0
     seconds: dict[str, float] = field(default_factory=lambda: {"sample": 0.0, "train": 0.0})
+    scores: list[float] = field(default_factory=list)
 
     def counts(self) -> dict[str, Any]:
         """Numbers that a checkpoint keeps."""
@@ -75,6 +79,11 @@ class Progress:
         context = aligned(tables["context"]) if "context" in tables else center
         return cls(center, context, **{name: note[name] for name in COUNTS})
 
+    def judge(self, judge: Judge, parts: Partition, dim: int) -> None:
+        """Note what a judge says to the vectors as they are."""
+        rows = parts.number[judge.nodes]
+        self.scores.append(judge.score(self.center[rows, :dim], self.context[rows, :dim]))
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -89,7 +98,7 @@ class Settings:
     epochs
         Passes over the pairs.
     learning_rate
-        First rate; it falls linearly to a thousandth over all turns.
+        First rate; it falls as `Schedule` says.
     l2
         Weight λ of λ/2·(‖e_u‖² + ‖e'_v‖²), added to the loss of every pair and noise pair.
     offset
@@ -102,6 +111,8 @@ class Settings:
     shared_negatives
         Pairs of a centre that share K noise nodes, each of which then counts so many times; 1 draws
         K for every pair.
+    patience
+        Epochs without a better score of the judge before the end; 0 runs all.
     """
 
     dim: int = 128
@@ -113,6 +124,7 @@ class Settings:
     seed: int = 0
     shared_table: bool = False
     shared_negatives: int = 1
+    patience: int = 0
 
 
 def score_offset(negatives: int, offset: bool) -> float:
@@ -132,6 +144,7 @@ def train(
     engine: LocalEngine,
     progress: Progress | None = None,
     after_turn: Callable[[Progress, int], None] | None = None,
+    judge: Judge | None = None,
 ) -> tuple[Table, Table, Progress]:
     """Minimise −log σ(e'_v·e_u) − Σ_K log σ(−e'_k·e_u), and L2, over the pairs of the source.
 
@@ -150,6 +163,8 @@ def train(
     after_turn
         Called after each chunk with the progress and the number of turns in all. An exception
         raised there ends the training with the progress still sound.
+    judge
+        Scores the vectors after every epoch, for `settings.patience`.
 
     Returns
     -------
@@ -161,24 +176,26 @@ def train(
     count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
     parts = partition(noise_mass(degree), count, settings.seed)
     state = _start(parts, settings) if progress is None else progress
-    turns = settings.epochs * source.chunks
+    schedule = Schedule(settings.epochs, source.chunks, settings.patience if judge else 0)
     pairs: tuple[IntArray, IntArray] | None = None
     blocks: Blocks | None = None
-    while state.turn < turns:
+    while state.turn < schedule.turns(state.scores):
         epoch, k = divmod(state.turn, source.chunks)
         began = time.perf_counter()
         before, pairs = pairs, source.chunk(k, parts, engine)
         sampled = time.perf_counter()
         if blocks is None or pairs is not before:
             blocks = _blocks(*pairs, parts, engine)
-        state.loss = _train_chunk(blocks, parts, settings, state, turns, engine)
+        state.loss = _train_chunk(blocks, parts, settings, state, schedule, engine)
         state.seconds["sample"] += sampled - began
         state.seconds["train"] += time.perf_counter() - sampled
         state.pairs += len(pairs[0]) if epoch == 0 else 0
         state.updates += len(pairs[0])
         state.turn += 1
+        if judge is not None and state.turn % source.chunks == 0:
+            state.judge(judge, parts, settings.dim)
         if after_turn is not None:
-            after_turn(state, turns)
+            after_turn(state, schedule.turns(state.scores))
     rows = parts.number
     return state.center[rows, : settings.dim], state.context[rows, : settings.dim], state
 
@@ -207,19 +224,19 @@ def _train_chunk(
     parts: Partition,
     settings: Settings,
     state: Progress,
-    turns: int,
+    schedule: Schedule,
     engine: LocalEngine,
 ) -> float:
     """Run the blocks of one chunk, step after step; return the mean loss of a pair."""
-    steps = schedule(parts.parts, settings.shared_table)
+    steps = block_steps(parts.parts, settings.shared_table)
     offset, l2 = (
         np.float32(score_offset(settings.negatives, settings.offset)),
         np.float32(settings.l2),
     )
     total = 0.0
     for s, step in enumerate(steps):
-        done = (state.turn + s / len(steps)) / turns
-        rate = np.float32(settings.learning_rate * max(1.0 - done, 1e-3))
+        share = schedule.share(state.turn + s / len(steps), state.scores)
+        rate = np.float32(settings.learning_rate * share)
 
         def run(chains: list[Chain], rate: np.float32 = rate) -> list[float]:
             return [
@@ -251,15 +268,15 @@ def _blocks(center: IntArray, context: IntArray, parts: Partition, engine: Local
     return (*ordered, begin, np.bincount(center, minlength=len(parts.node)))
 
 
-def schedule(parts: int, shared_table: bool = False) -> list[list[Chain]]:
+def block_steps(parts: int, shared_table: bool = False) -> list[list[Chain]]:
     """Steps of chains of blocks; chains of one step share no row.
 
     With two tables step s holds the blocks (i, i + s). With one table for both ends a block (i, j)
     needs parts i and j to itself: the steps are the rounds of a tournament, each chain a game.
 
-    >>> schedule(2)
+    >>> block_steps(2)
     [[((0, 0),), ((1, 1),)], [((0, 1),), ((1, 0),)]]
-    >>> schedule(3, shared_table=True)[1:]
+    >>> block_steps(3, shared_table=True)[1:]
     [[((0, 1), (1, 0))], [((1, 2), (2, 1))], [((0, 2), (2, 0))]]
     """
     if not shared_table:
