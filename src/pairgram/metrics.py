@@ -168,7 +168,8 @@ def place_block(
             f"place_links: scores must be numbers. Got NaN in {missing} of {block.size}; "
             "the model that gave them diverged or was fed NaN."
         )
-    above, tied = _among_fellows(block, target, ends)
+    query = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    above, tied = among_fellows(block[query, target], ends)
     return Places(first - above, size - tied, first, size)
 
 
@@ -224,12 +225,19 @@ def _mean_gain(places: Places, gain: NDArray[np.float64]) -> NDArray[np.float64]
     return mean
 
 
-def _among_fellows(
-    block: NDArray[Any], target: NDArray[np.int64], ends: NDArray[np.int64]
+def among_fellows(
+    own: NDArray[Any], ends: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """True links of the same query above and equal to each link, itself included; shape (l,)."""
+    """True links of the same query above and equal to each link, itself included; shape (l,).
+
+    Parameters
+    ----------
+    own
+        Scores of the links, query after query, shape (l,).
+    ends
+        Where those of each query begin and end, shape (b + 1,).
+    """
     query = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
-    own = block[query, target]
     order = np.lexsort((own, query))
     query, own = query[order], own[order]
     starts = np.append(True, (query[1:] != query[:-1]) | (own[1:] != own[:-1]))

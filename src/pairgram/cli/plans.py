@@ -73,6 +73,10 @@ class Plan:
     word_vectors: Annotated[
         Path | None, typer.Option(help="Word vectors, text or npz, for the floor Text Matching.")
     ] = None
+    rank_on: Annotated[
+        str | None,
+        typer.Option(help="Device that links are ranked on: auto, cuda, …; NumPy if not given."),
+    ] = None
     calibrate: Annotated[
         bool,
         typer.Option(
@@ -129,6 +133,7 @@ class Plan:
             "negatives": kinds,
             "strict_texts": self.strict_texts,
             "word_vectors": self.word_vectors,
+            "device": self.rank_on,
         }
 
     def to_json(self) -> dict[str, Any]:

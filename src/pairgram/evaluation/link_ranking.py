@@ -1,9 +1,11 @@
 """Ranking of held-out links between nodes that training knows."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from pairgram.evaluation.device import DeviceBlocks
 from pairgram.evaluation.protocols import PROTOCOLS
 from pairgram.evaluation.ranking import Queries, link_queries, rank
 from pairgram.evaluation.scorer import LinkModel, Scores
@@ -14,7 +16,12 @@ Metrics = dict[str, float]
 
 
 def rank_links(
-    model: LinkModel, split: Split, protocol: str, limit: int, seed: int
+    model: LinkModel,
+    split: Split,
+    protocol: str,
+    limit: int,
+    seed: int,
+    device: str | None = None,
 ) -> tuple[dict[str, Metrics], Queries]:
     """Ranking metrics by rule, and the queries behind them.
 
@@ -29,14 +36,30 @@ def rank_links(
         training neighbours.
     limit, seed
         Largest number of queries, and the seed that draws them where there are more.
+    device
+        Device of torch to score and count on; None is NumPy.
     """
     queries = queries_of(split, protocol, limit, seed)
     rules = tuple(dict.fromkeys((model.rule_, *model.rules_)))
+    terms = getattr(model, "terms", None)
+    if device is not None and terms is not None:
+        return measure_blocks(_on_device(terms, rules, queries, device), queries), queries
 
     def blocks(rows: slice) -> Mapping[str, Scores]:
         return {rule: _block(model, queries, rows, rule) for rule in rules}
 
     return measure_blocks(blocks, queries), queries
+
+
+def _on_device(
+    terms: Callable[[str], Any], rules: tuple[str, ...], queries: Queries, device: str
+) -> Callable[[slice], Mapping[str, Any]]:
+    scorers = {}
+    for rule in rules:
+        pairs, bias = terms(rule)
+        chosen = [(left[queries.node], right) for left, right in pairs]
+        scorers[rule] = DeviceBlocks(chosen, bias, device)
+    return lambda rows: {rule: scorer(rows) for rule, scorer in scorers.items()}
 
 
 def queries_of(split: Split, protocol: str, limit: int, seed: int) -> Queries:

@@ -40,6 +40,7 @@ class Options:
     negatives: tuple[str, ...] = (UNIFORM,)
     strict_texts: bool = False
     word_vectors: str | None = None
+    device: str | None = None
 
     @property
     def harder(self) -> tuple[str, ...]:
@@ -113,7 +114,7 @@ def measure_new(
     texts_of(split.full)
     with _timed(seconds, "draw"):
         repeats = find_repeats(split)
-        draws = ZeroShot(split, repeats.any, options.seed, options.harder)
+        draws = ZeroShot(split, repeats.any, options.seed, options.harder, options.device)
     if options.strict_texts:
         audit_texts(repeats)
     _check_centers(draws.main)
@@ -142,7 +143,7 @@ def measure_floors(
     audit(split)
     if split.of_nodes:
         repeats = find_repeats(split)
-        draws = ZeroShot(split, repeats.any, options.seed, options.harder)
+        draws = ZeroShot(split, repeats.any, options.seed, options.harder, options.device)
         _check_centers(draws.main)
         floors = draws.floor_figures(words)
         floors |= _matching_of_new(split, draws, options.word_vectors)
@@ -172,7 +173,7 @@ def fit_if_needed(model: LinkModel, split: Split, seconds: dict[str, float]) -> 
 
 def _add_ranking(found: Findings, model: LinkModel, split: Split, options: Options) -> None:
     protocol, seed = found.trials.protocol, found.trials.seed
-    by_rule, queries = rank_links(model, split, protocol, options.rank, seed)
+    by_rule, queries = rank_links(model, split, protocol, options.rank, seed, options.device)
     found.metrics.update(by_rule[found.rule])
     for rule, metrics in by_rule.items():
         found.metrics.update({f"{key}/{rule}": value for key, value in metrics.items()})

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
+from pairgram.evaluation import device
 from pairgram.evaluation.negatives import neighbour_rows
 from pairgram.evaluation.protocols import both_ways
 from pairgram.evaluation.scorer import Positions, Scores
@@ -111,7 +112,8 @@ def rank(
     Parameters
     ----------
     blocks
-        Scores of the queries of a slice with every training node, shape (b, n), by scorer.
+        Scores of the queries of a slice with every training node, shape (b, n), by scorer; arrays,
+        or tensors of torch, which are counted on their device.
     queries
         The queries, q of them.
     pick
@@ -126,7 +128,7 @@ def rank(
             _check_shape(name, scores, (block.stop - block.start, queries.candidates))
             places.setdefault(name, []).append(_places(scores, queries, block))
             wanted = scores[rows[begin:end] - block.start, columns[begin:end]]
-            picked.setdefault(name, []).append(wanted)
+            picked.setdefault(name, []).append(np.asarray(wanted))
     return {
         name: Ranked(join_places(found), np.concatenate(picked[name]).astype(np.float64))
         for name, found in places.items()
@@ -137,7 +139,9 @@ def _places(scores: Scores, queries: Queries, block: slice) -> Places:
     edges = np.arange(block.start, block.stop + 1)
     links = np.searchsorted(queries.row, edges)
     barred = np.searchsorted(queries.barred_row, edges)
-    return place_block(
+    # A tensor is counted where it lies.
+    count = place_block if isinstance(scores, np.ndarray) else device.place_block
+    return count(
         scores,
         (queries.target[links[0] : links[-1]], links - links[0]),
         (queries.barred[barred[0] : barred[-1]], barred - barred[0]),

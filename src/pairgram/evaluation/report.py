@@ -8,6 +8,7 @@ from typing import Any
 from pairgram.evaluation import card as cards
 from pairgram.evaluation.audit import audit
 from pairgram.evaluation.card import Card
+from pairgram.evaluation.device import resolve
 from pairgram.evaluation.measure import Findings, Options, measure_links, measure_new
 from pairgram.evaluation.negatives import KINDS
 from pairgram.evaluation.protocols import LINK_PROTOCOLS, UNIFORM, ZERO_SHOT, Trials
@@ -81,6 +82,7 @@ def evaluate(
     negatives: Sequence[str] = (UNIFORM,),
     strict_texts: bool = False,
     word_vectors: str | Path | None = None,
+    device: str | None = None,
 ) -> Report:
     """Score a model on the held-out links of a split.
 
@@ -107,6 +109,9 @@ def evaluate(
         Whether a text on both sides of a node split fails the audit; otherwise they are counted.
     word_vectors
         File of word vectors, text or npz, for the floor Text Matching.
+    device
+        Where the model's links are ranked: None is NumPy, "auto" a CUDA card where there is one,
+        otherwise a device of torch. The figures are the same but for rounding.
 
     Raises
     ------
@@ -123,7 +128,7 @@ def evaluate(
         check("evaluate", {"negatives": Choice(*KINDS)}, {"negatives": kind})
     audit(split)
     vectors = None if word_vectors is None else str(word_vectors)
-    options = Options(seed, rank, tuple(negatives), strict_texts, vectors)
+    options = Options(seed, rank, tuple(negatives), strict_texts, vectors, resolve(device))
     seconds: dict[str, float] = {}
     if protocol == ZERO_SHOT:
         found = measure_new(model, split, options, seconds)

@@ -1,8 +1,9 @@
 """Zero-shot: nodes that training never heard of, placed by their text alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from pairgram.errors import InputError
 from pairgram.evaluation.auc import PairResult, auc_lr, compare
 from pairgram.evaluation.buckets import Buckets, by_degree
+from pairgram.evaluation.device import DeviceBlocks
 from pairgram.evaluation.protocols import NODE_PROTOCOLS, ZERO_SHOT, Trials, draw_trials
 from pairgram.evaluation.ranking import Queries, Ranked, rank, zero_shot_queries
 from pairgram.evaluation.scorer import NewNodes, Scores, TextModel, method_name
@@ -54,10 +56,19 @@ class ZeroShot:
         Seed of the draws.
     harder
         Kinds of negatives beside the uniform ones, for links to training nodes.
+    device
+        Device of torch that the model's ranking is made on; None is NumPy.
     """
 
-    def __init__(self, split: Split, repeated: Mask, seed: int, harder: Sequence[str] = ()) -> None:
-        self.split, self.seed = split, seed
+    def __init__(
+        self,
+        split: Split,
+        repeated: Mask,
+        seed: int,
+        harder: Sequence[str] = (),
+        device: str | None = None,
+    ) -> None:
+        self.split, self.seed, self.device = split, seed, device
         drawn = {kind: draw_trials(split, ZERO_SHOT, seed, kind) for kind in harder}
         self.harder = {kind: trials for kind, trials in drawn.items() if len(trials)}
         self.trials = {
@@ -201,6 +212,9 @@ class ZeroShot:
     def _rank(self, placed: NewNodes, rules: Sequence[str]) -> dict[str, Ranked]:
         """Ranking under every rule; queries are those of the held-out nodes that have links."""
         rows = np.searchsorted(self.split.new, self.queries.node)
+        terms = getattr(placed, "terms", None)
+        if self.device is not None and terms is not None:
+            return rank(self._on_device(terms, rules, rows), self.queries)
 
         def blocks(block: slice) -> Mapping[str, Scores]:
             wanted = rows[block]
@@ -209,6 +223,16 @@ class ZeroShot:
             return {rule: placed.block(around, rule)[inside] for rule in rules}
 
         return rank(blocks, self.queries)
+
+    def _on_device(
+        self, terms: Callable[[str], Any], rules: Sequence[str], rows: NDArray[np.int64]
+    ) -> Callable[[slice], Mapping[str, Any]]:
+        scorers = {}
+        for rule in rules:
+            pairs, bias = terms(rule)
+            chosen = [(left[rows], right) for left, right in pairs]
+            scorers[rule] = DeviceBlocks(chosen, bias, str(self.device))
+        return lambda block: {rule: scorer(block) for rule, scorer in scorers.items()}
 
 
 def _add_pairs(

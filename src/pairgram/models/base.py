@@ -16,7 +16,7 @@ from pairgram.calibration import Calibration
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import Adjacency, TextGraph
 from pairgram.models.estimator import Estimator
-from pairgram.models.scoring import Tables, score_block, score_pairs, scorer_of_node
+from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs, scorer_of_node
 from pairgram.search import top_k
 from pairgram.vectors import Vectors
 
@@ -115,6 +115,10 @@ class Model(Estimator):
     def score_block(self, nodes: IntArray, rule: str | None = None) -> Floats:
         """Scores of positions, shape (b,), with every node, shape (b, n)."""
         return score_block(self._tables(), self._rule(rule), nodes)
+
+    def terms(self, rule: str | None = None) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
+        """What `score_block` adds up: pairs of tables, (n, dim), and a term of the node, (n,)."""
+        return pair_terms(self._tables(), self._tables(), self._rule(rule))
 
     def suggest(
         self,

@@ -72,6 +72,10 @@ class Placed:
         block: Floats = sum(left[rows] @ right.T for left, right in terms)  # type: ignore[assignment]
         return block if bias is None else block + bias
 
+    def terms(self, rule: str | None = None) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
+        """What `block` adds up: pairs of tables, (m, dim) and (n, dim), and a term of the node."""
+        return pair_terms(self._new, self._known, self._allowed(rule, self.rules))
+
     def _allowed(self, rule: str | None, rules: Sequence[str], what: str = KNOWN) -> str:
         chosen = self.rule if rule is None else rule
         if chosen not in rules:
