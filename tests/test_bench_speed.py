@@ -130,8 +130,13 @@ def test_all_runs_climb_and_page(bench):
     }
     tried = [run["label"] for run in bench.store.runs("quality", "split", "fake")]
     assert tried == ["noise 9", "noise 0.05", "noise 0.05"]
+    for row in rows:
+        assert "compile" not in row.phases
+        assert row.phases["start"] > 0
+        assert sum(row.phases.values()) == pytest.approx(row.seconds.middle, abs=0.1)
     page, *charts = write_page(bench)
     text = page.read_text()
+    assert "### Where the seconds go" in text
     assert "| A fake | noise 0.05 | reached |" in text
     assert "| first order | 1 | A fake |" in text
     assert [chart.suffix for chart in charts] == [".svg", ".svg"]

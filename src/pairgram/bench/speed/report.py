@@ -24,6 +24,7 @@ from pairgram.bench.store import read_record, write_text
 if TYPE_CHECKING:
     from pairgram.bench.speed.run import Bench
 
+PHASES = ("start", "import", "read", "prepare", "walk", "train", "write")
 UNITS = {"walks": "M steps/s", "pairs": "M pairs/s", "sgns": "M pairs/s"}
 TITLES = {
     "walks": "Walk steps per second",
@@ -195,10 +196,33 @@ def _quality_section(bench: "Bench", graph: str) -> Iterator[str]:
         ]  # fmt: skip
         yield from grid(columns, [_quality_cells(row, mine) for row in mine])
         yield ""
+    yield from _phase_table(rows)
     absent = unclimbed(bench, graph)
     if absent:
         yield from (f"- {title}: {reason}" for title, reason in absent.items())
         yield ""
+
+
+def _phase_table(rows: list[QualityRow]) -> Iterator[str]:
+    """Where the seconds go; the phases that a tool cannot tell apart are in `train`."""
+    timed = [row for row in rows if row.phases]
+    if not timed:
+        return
+    yield "### Where the seconds go"
+    yield ""
+    yield (
+        "Medians. `start` is the interpreter and what no phase holds; compiling is left out. A "
+        "tool that walks inside its training has both in `train`."
+    )
+    yield ""
+    yield from grid(
+        ["peer", "under", *(f">{name}" for name in PHASES)],
+        [
+            [row.peer.title, f"`{row.rule}`", *(f"{row.phases.get(n, 0.0):.2f}" for n in PHASES)]
+            for row in timed
+        ],
+    )
+    yield ""
 
 
 def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:

@@ -48,6 +48,8 @@ class QualityRow:
         Mean AUC_pair over the seeds that were run.
     seconds, memory
         Of the whole job, compiling left out, over the same seeds; None where there are none.
+    phases
+        Median seconds by phase; `start` is what passed before and between them.
     """
 
     peer: Peer
@@ -58,7 +60,7 @@ class QualityRow:
     lr: float | None
     seconds: Median | None
     memory: float | None
-    error: str | None = None
+    phases: dict[str, float]
 
 
 def middle(values: Iterable[float]) -> Median | None:
@@ -130,7 +132,22 @@ def _quality_row(
         lr=fmean(area) if area else None,
         seconds=middle(run["whole"] for run in timed),
         memory=None if memory is None else memory.middle,
+        phases=_phases(timed),
     )
+
+
+def _phases(runs: Sequence[Run]) -> dict[str, float]:
+    """Median seconds of every phase but the compiling, which the whole job leaves out."""
+    names = dict.fromkeys(name for run in runs for name in run["seconds"])
+    found = {
+        name: median(run["seconds"].get(name, 0.0) for run in runs)
+        for name in names
+        if name not in ("compile", "other")
+    }
+    if runs:
+        known = median(sum(run["seconds"].values()) - run["seconds"]["other"] for run in runs)
+        found["start"] = median(run["wall"] for run in runs) - known
+    return found
 
 
 def unclimbed(bench: "Bench", graph: str) -> dict[str, str]:
