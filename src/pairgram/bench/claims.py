@@ -5,10 +5,18 @@ from dataclasses import dataclass
 
 from pairgram.bench.figures import Line, Spread, lines_of
 from pairgram.bench.report_ratios import PAIRS, WALKS, counted_ratio
-from pairgram.bench.spec import FLOORS, Table
+from pairgram.bench.spec import FLOORS, Row, Table
 from pairgram.bench.store import Store
 
-Lines = dict[tuple[str, str], Line]
+
+class Lines(dict[tuple[str, str], Line]):
+    """Lines of a table by (row, method); one that the table does not have is empty."""
+
+    def __missing__(self, key: tuple[str, str]) -> Line:
+        row = Row(key[0], key[0], None, {}, {})
+        return Line(row, key[1], key[1], {})
+
+
 Tables = dict[str, tuple[Table, Lines]]
 
 MARGIN = 0.005
@@ -37,7 +45,7 @@ class Claim:
 
 def claims_page(tables: list[Table], store: Store) -> str:
     """Return the page of all claims."""
-    known = {table.name: (table, lines_of(table, store)) for table in tables}
+    known = {table.name: (table, Lines(lines_of(table, store))) for table in tables}
     parts = [
         "# The paper's claims, and what our cards say",
         "",
