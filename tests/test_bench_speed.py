@@ -163,6 +163,16 @@ def test_a_run_stops_after_as_many_as_asked(bench):
 
 
 @needs_checkout
+def test_a_ladder_cut_short_is_not_called_a_miss(bench):
+    bench.choice = Choice(figures=["reference"])
+    bench.run()
+    bench.choice, bench.most = Choice(figures=["quality"]), len(bench.done) + 1
+    bench.run()
+    assert {(r.reached, r.finished) for r in quality_rows(bench, "split")} == {(False, False)}
+    assert "| A fake | noise 9 | ladder not finished |" in write_page(bench)[0].read_text()
+
+
+@needs_checkout
 def test_a_failing_run_is_written_down_with_its_reason(bench, peers):
     (peers / "fake" / "peer.yaml").write_text(PEER.replace("{noise: 9.0}", "{fail: true}"))
     bench.peers = read_peers(peers)

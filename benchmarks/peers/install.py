@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pairgram.bench.speed.execute import INSTALLED
 from pairgram.bench.speed.spec import CURRENT, REQUIREMENTS, Peer, read_peers
 
 HERE = Path(__file__).parent
@@ -33,7 +34,7 @@ def interpreter(versions: tuple[str, ...]) -> str | None:
 def install(peer: Peer) -> str | None:
     """Make the environment of a peer; return why that failed."""
     folder = ENVIRONMENTS / peer.name
-    if (folder / ".installed").exists():
+    if (folder / INSTALLED).exists():
         return None
     python = interpreter(peer.python)
     if python is None:
@@ -50,7 +51,7 @@ def install(peer: Peer) -> str | None:
         if done.returncode != 0:
             shutil.rmtree(folder, ignore_errors=True)
             return _reason(done)
-    (folder / ".installed").touch()
+    (folder / INSTALLED).touch()
     return None
 
 

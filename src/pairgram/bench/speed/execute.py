@@ -16,6 +16,8 @@ from pairgram.bench.speed.graphs import EdgeFile
 from pairgram.bench.speed.spec import CURRENT, RUNNER, Peer, Settings
 
 COMPILE = "compile"
+# The mark of an environment that is complete.
+INSTALLED = ".installed"
 # Threads are pinned by the names that each library looks at.
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
@@ -60,9 +62,8 @@ class Environments:
         """Interpreter of a peer; raises `RunError` where there is none."""
         if peer.python == (CURRENT,):
             return Path(sys.executable)
-        python = self.folder / peer.name / "bin" / "python"
-        if python.exists():
-            return python
+        if (self.folder / peer.name / INSTALLED).exists():
+            return self.folder / peer.name / "bin" / "python"
         note = self.folder / f"{peer.name}.failed"
         reason = note.read_text(encoding="utf-8").strip() if note.exists() else "not installed"
         raise RunError(f"no environment: {reason}")

@@ -231,11 +231,17 @@ def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
     if row.seconds is not None and ours is not None and row.peer.name != OURS:
         ratio = f"{row.seconds.middle / ours.middle:.1f}"
     return [
-        row.peer.title, row.label, "reached" if row.reached else "not reached",
+        row.peer.title, row.label, _state(row),
         f"{row.score:.4f}", NONE if row.lr is None else f"{row.lr:.4f}",
         NONE if row.seconds is None else _median(row.seconds, 1.0), ratio,
         NONE if row.memory is None else f"{row.memory / 1e6:,.0f}",
     ]  # fmt: skip
+
+
+def _state(row: QualityRow) -> str:
+    if row.reached:
+        return "reached"
+    return "not reached" if row.finished else "ladder not finished"
 
 
 def _ladders(bench: "Bench") -> Iterator[str]:
@@ -267,7 +273,7 @@ def _charts(bench: "Bench") -> Iterator[Path]:
         rows = quality_rows(bench, graph)
         for rule in bench.goals(graph):
             mine = [
-                (r.peer.title + ("" if r.reached else " (not reached)"), r.seconds.middle,
+                (r.peer.title + ("" if r.reached else f" ({_state(r)})"), r.seconds.middle,
                  f"{r.seconds.middle:.1f} s, AUC {r.score:.4f}")
                 for r in rows
                 if r.rule == rule and r.seconds is not None

@@ -48,6 +48,8 @@ class QualityRow:
         Mean AUC_pair over the seeds that were run.
     seconds, memory
         Of the whole job, compiling left out, over the same seeds; None where there are none.
+    finished
+        Whether the ladder was climbed to its end, so that "not reached" is a finding.
     phases
         Median seconds by phase; `start` is what passed before and between them.
     """
@@ -61,6 +63,7 @@ class QualityRow:
     seconds: Median | None
     memory: float | None
     phases: dict[str, float]
+    finished: bool
 
 
 def middle(values: Iterable[float]) -> Median | None:
@@ -118,6 +121,7 @@ def _quality_row(
         rung = climb.best(runs, len(rungs), seeds[0], rule)
     if rung is None:
         return None
+    first = bench.goals(graph, seeds[0])
     label = next(run["label"] for run in runs if run["rung"] == rung)
     timed = [run for run in runs if run["rung"] == rung and "error" not in run]
     memory = middle(run["peak_memory"] for run in timed)
@@ -133,6 +137,7 @@ def _quality_row(
         seconds=middle(run["whole"] for run in timed),
         memory=None if memory is None else memory.middle,
         phases=_phases(timed),
+        finished=climb.next_step(runs, len(rungs), seeds, {rule: goal}, first) is None,
     )
 
 
