@@ -43,7 +43,8 @@ OTHER = {
     "batch_size": lambda old: old + 4,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
-ELSEWHERE = {"cleaning", "patience", "preset"}  # need other worlds: test_models_tge.py, _ps.py
+# These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.
+ELSEWHERE = {"cleaning", "patience", "preset", "pretrained"}
 
 methods = pytest.mark.parametrize("method", METHODS)
 

@@ -41,7 +41,7 @@ class PS(SgnsModel):
     shared_negatives
         Pairs of a centre that share K noise nodes, each of which then counts so many times: the
         same loss on average, in less time, with more spread. 1 draws K for every pair; 2 takes
-        little more than half the time and costs about a thousandth of AUC.
+        little more than half the time and costs some thousandths of AUC, more on small graphs.
     patience
         Epochs without a better AUC_pair (under "calibrated") on 5 % of the links, held back for
         this; then the rate falls to nothing within half as many epochs as have passed, and
@@ -90,8 +90,8 @@ class PS(SgnsModel):
     def __init__(
         self,
         dim: int = 128,
-        order: int = 2,
-        times: int = 5,
+        order: int = 3,
+        times: int = 2,
         negatives: int = 5,
         epochs: int | None = None,
         learning_rate: float = 0.1,
