@@ -2,8 +2,8 @@
 
 PS of order 2 in 5 rounds with `shared_negatives` of 1 (drawn for every pair), 2 and 5, trained on
 half of the links of a graph less 5 % of them, which are scored (protocol `seen`). Means over the
-seeds; the difference from 1 is paired by seed, with its standard error. The seconds are of a machine
-that did other work as well; `training.py` measures speed.
+seeds; the difference from 1 is paired by seed, with its standard error. The seconds are those of a
+machine that did other work as well; `training.py` measures speed.
 
 Needs PAIRGRAM_DATA. Run: python benchmarks/shared_negatives.py [dataset ...]
 """
