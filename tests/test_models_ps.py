@@ -68,7 +68,7 @@ def test_default_epochs_and_l2_follow_the_graph():
     graph = planted()
     mean = 2 * graph.n_edges / graph.n_nodes
     chosen = pg.PS(dim=16).fit(graph)
-    epochs = int(min(max(1000 / (10 * mean), 5), 200))
+    epochs = int(min(max(1000 / (3 * 2 * mean), 5), 200))
     given = pg.PS(dim=16, epochs=epochs, l2=0.15 / mean).fit(graph)
     np.testing.assert_array_equal(chosen.vectors_.center, given.vectors_.center)
 
