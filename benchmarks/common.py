@@ -46,10 +46,6 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return (
-        f"{value:,.3g}"
-        if isinstance(value, float) and abs(value) < 1000
-        else f"{value:,}"
-        if (isinstance(value, int | float))
-        else str(value)
-    )
+    if isinstance(value, float):
+        return f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
