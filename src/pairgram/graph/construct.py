@@ -1,5 +1,6 @@
 """The ways into a TextGraph: arrays, files and other libraries' graphs."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Column = str | int
 
 
-class Constructors:
+class Constructors(ABC):
     """Class methods that check input and hand positions on."""
 
     @classmethod
@@ -277,6 +278,7 @@ class Constructors:
         )
 
     @classmethod
+    @abstractmethod
     def _from_positions(
         cls,
         source: IntArray,
@@ -289,4 +291,4 @@ class Constructors:
         directed: bool,
         date: NDArray[Any] | None,
     ) -> Self:
-        raise NotImplementedError
+        """Make the graph from positions that are known to be sound."""
