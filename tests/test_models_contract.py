@@ -41,6 +41,9 @@ OTHER = {
     "mask_known": lambda old: not old,
     "optimizer": lambda old: "adagrad",
     "batch_size": lambda old: old + 4,
+    "features": lambda old: old - 1,
+    "neighbours": lambda old: old - 1,
+    "text_epochs": lambda old: old + 1,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.

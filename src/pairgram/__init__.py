@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
-    from pairgram.models import LINE, PS, TGE, DeepWalk, Node2Vec, Suggestion, TextMatching, load
+    from pairgram.models import (
+        LINE,
+        PS,
+        TADW,
+        TGE,
+        DeepWalk,
+        Node2Vec,
+        Paper2Vec,
+        Suggestion,
+        TextMatching,
+        load,
+    )
     from pairgram.sampling import Pairs, iter_pairs, sample_pairs
     from pairgram.split import Split, split_edges, split_nodes, split_nodes_time, split_time
     from pairgram.vectors import Vectors
@@ -28,9 +39,11 @@ _HOME = {
     "Node2Vec": "models",
     "PS": "models",
     "Pairs": "sampling",
+    "Paper2Vec": "models",
     "PairgramError": "errors",
     "Split": "split",
     "Suggestion": "models",
+    "TADW": "models",
     "TGE": "models",
     "TextGraph": "graph",
     "TextMatching": "models",
@@ -48,11 +61,13 @@ _HOME = {
 __all__ = [
     "LINE",
     "PS",
+    "TADW",
     "TGE",
     "DeepWalk",
     "Node2Vec",
     "PairgramError",
     "Pairs",
+    "Paper2Vec",
     "Split",
     "Suggestion",
     "TextGraph",

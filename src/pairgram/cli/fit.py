@@ -27,7 +27,8 @@ def fit(
     parameters: MethodFlags,
     output: OutputFlags,
     model: Annotated[
-        str, typer.Option(help="ps, deepwalk, node2vec, line, tge or text_matching.")
+        str,
+        typer.Option(help="ps, deepwalk, node2vec, line, tge, text_matching, tadw or paper2vec."),
     ] = "ps",
     calibrate: Annotated[
         bool,

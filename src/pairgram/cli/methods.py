@@ -25,8 +25,10 @@ class MethodFlags:
     dim: Annotated[int | None, _flag("Length of a vector.")] = None
     order: Annotated[int | None, _flag("ps, tge: largest distance in a pair, 1 to 8.")] = None
     times: Annotated[int | None, _flag("Rounds of sampling, or walks from a node.")] = None
-    length: Annotated[int | None, _flag("deepwalk, node2vec: nodes of a walk.")] = None
-    window: Annotated[int | None, _flag("deepwalk, node2vec: steps beside the centre.")] = None
+    length: Annotated[int | None, _flag("deepwalk, node2vec, paper2vec: nodes of a walk.")] = None
+    window: Annotated[
+        int | None, _flag("deepwalk, node2vec, paper2vec: steps beside the centre.")
+    ] = None
     p: Annotated[float | None, _flag("node2vec: return parameter.", "--p")] = None
     q: Annotated[float | None, _flag("node2vec: in-out parameter.", "--q")] = None
     per_edge: Annotated[float | None, _flag("line: draws of an edge.")] = None
@@ -51,12 +53,17 @@ class MethodFlags:
     ] = None
     without_char: Annotated[bool | None, _flag("tge: no characters.", "--without-char")] = None
     without_word: Annotated[bool | None, _flag("tge: characters alone.", "--without-word")] = None
-    cleaning: Annotated[str | None, _flag("tge, text_matching: paper or words.")] = None
-    min_count: Annotated[int | None, _flag("tge: rarer words are unknown.")] = None
+    cleaning: Annotated[str | None, _flag("Methods that read texts: paper or words.")] = None
+    min_count: Annotated[int | None, _flag("Rarer words are unknown.")] = None
     max_words: Annotated[int | None, _flag("tge: words of a text that are read.")] = None
     word_vectors: Annotated[
         str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
+    features: Annotated[int | None, _flag("tadw: length of a text's features.")] = None
+    neighbours: Annotated[
+        int | None, _flag("paper2vec: links from a node to those of the nearest texts.")
+    ] = None
+    text_epochs: Annotated[int | None, _flag("paper2vec: passes over the texts.")] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
     shared_negatives: Annotated[
         int | None,
