@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
     from pairgram.models import (
+        CANE,
         LINE,
         PS,
         TADW,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 # Each name is imported when first used: `import pairgram` itself loads nothing heavy.
 _HOME = {
+    "CANE": "models",
     "DeepWalk": "models",
     "LINE": "models",
     "Node2Vec": "models",
@@ -59,6 +61,7 @@ _HOME = {
 }
 
 __all__ = [
+    "CANE",
     "LINE",
     "PS",
     "TADW",

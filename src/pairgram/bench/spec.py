@@ -114,7 +114,7 @@ def table_names() -> tuple[str, ...]:
     """Names of all tables.
 
     >>> table_names()
-    ('datasets', 'link_prediction', 'ratios', 'rw_vs_ps', 'zero_shot')
+    ('datasets', 'link_prediction', 'ratios', 'rw_vs_ps', 'text_baselines', 'zero_shot')
     """
     return tuple(sorted(path.stem for path in _folder().glob("*.yaml")))
 

@@ -28,7 +28,9 @@ def fit(
     output: OutputFlags,
     model: Annotated[
         str,
-        typer.Option(help="ps, deepwalk, node2vec, line, tge, text_matching, tadw or paper2vec."),
+        typer.Option(
+            help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec or cane."
+        ),
     ] = "ps",
     calibrate: Annotated[
         bool,

@@ -40,7 +40,8 @@ class MethodFlags:
         bool | None, _flag("Take log K off every score in training.", "--offset/--no-offset")
     ] = None
     rule: Annotated[
-        str | None, _flag("How links are scored: dot, context, symmetric, calibrated, cosine.")
+        str | None,
+        _flag("How links are scored: dot, context, symmetric, calibrated, cosine, pair."),
     ] = None
     preset: Annotated[str | None, _flag("tge: paper or best.")] = None
     encoder: Annotated[str | None, _flag("tge: bilstm, bag or pretrained.")] = None
@@ -55,7 +56,7 @@ class MethodFlags:
     without_word: Annotated[bool | None, _flag("tge: characters alone.", "--without-word")] = None
     cleaning: Annotated[str | None, _flag("Methods that read texts: paper or words.")] = None
     min_count: Annotated[int | None, _flag("Rarer words are unknown.")] = None
-    max_words: Annotated[int | None, _flag("tge: words of a text that are read.")] = None
+    max_words: Annotated[int | None, _flag("tge, cane: words of a text that are read.")] = None
     word_vectors: Annotated[
         str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
@@ -75,12 +76,19 @@ class MethodFlags:
     mask_known: Annotated[
         bool | None, _flag("tge: no links in the noise.", "--mask-known/--no-mask-known")
     ] = None
+    with_attention: Annotated[
+        bool | None,
+        _flag("cane: texts read in view of each other.", "--attention/--no-attention"),
+    ] = None
+    structure_weight: Annotated[float | None, _flag("cane: weight of s·s.")] = None
+    text_weight: Annotated[float | None, _flag("cane: weight of t·t.")] = None
+    cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
-    batch_size: Annotated[int | None, _flag("tge: centres of a batch.")] = None
+    batch_size: Annotated[int | None, _flag("tge: centres of a batch; cane: links of one.")] = None
     patience: Annotated[
         int | None, _flag("ps, tge: epochs without a better score before the end; 0 runs all.")
     ] = None
-    device: Annotated[str | None, _flag("tge: auto, cpu, cuda or mps.")] = None
+    device: Annotated[str | None, _flag("tge, cane: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:
         """Return the parameters that the user gave."""

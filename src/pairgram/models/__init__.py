@@ -1,6 +1,7 @@
 """Methods: one file each, all with the same `fit`, `score`, `suggest`, `vectors_`, `save`."""
 
 from pairgram.models.base import Model, Suggestion
+from pairgram.models.cane import CANE
 from pairgram.models.deepwalk import DeepWalk
 from pairgram.models.line import LINE
 from pairgram.models.node2vec import Node2Vec
@@ -13,6 +14,6 @@ from pairgram.models.text_matching import TextMatching
 from pairgram.models.tge import TGE
 
 __all__ = [
-    "LINE", "METHODS", "PS", "TADW", "TGE", "DeepWalk", "Model", "Node2Vec", "Paper2Vec",
+    "CANE", "LINE", "METHODS", "PS", "TADW", "TGE", "DeepWalk", "Model", "Node2Vec", "Paper2Vec",
     "Suggestion", "TextMatching", "load",
 ]  # fmt: skip

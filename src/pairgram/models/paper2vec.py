@@ -19,7 +19,7 @@ from pairgram.sampling.walks import WalkSampler
 from pairgram.search.neighbours import nearest_rows
 from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.ragged import Ragged
-from pairgram.text.tokens import tokenize
+from pairgram.text.tokens import known_words
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.training.paragraph import DocumentWords
 from pairgram.training.sgns import PairSource
@@ -162,11 +162,7 @@ class Paper2Vec(SgnsModel):
                 f"Paper2Vec finds no word in these texts that occurs {self.min_count} times or "
                 "more."
             )
-        all_words = tokenize(texts, vocabulary, MOST_WORDS).ids
-        known = all_words.values < len(vocabulary)
-        row = np.repeat(np.arange(len(all_words)), all_words.lengths)[known]
-        lengths = np.bincount(row, minlength=len(all_words))
-        return Ragged.from_lengths(all_words.values[known], lengths), len(vocabulary)
+        return known_words(texts, vocabulary, MOST_WORDS), len(vocabulary)
 
     def _read(
         self,

@@ -1,6 +1,7 @@
 """All methods by name."""
 
 from pairgram.models.base import Model
+from pairgram.models.cane import CANE
 from pairgram.models.deepwalk import DeepWalk
 from pairgram.models.line import LINE
 from pairgram.models.node2vec import Node2Vec
@@ -11,5 +12,6 @@ from pairgram.models.text_matching import TextMatching
 from pairgram.models.tge import TGE
 
 METHODS: dict[str, type[Model]] = {
-    cls.method: cls for cls in (PS, DeepWalk, Node2Vec, LINE, TGE, TextMatching, TADW, Paper2Vec)
-}  # fmt: skip
+    cls.method: cls
+    for cls in (PS, DeepWalk, Node2Vec, LINE, TGE, TextMatching, TADW, Paper2Vec, CANE)
+}

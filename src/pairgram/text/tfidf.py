@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.text.tokens import tokenize
+from pairgram.text.tokens import known_words
 from pairgram.text.vocabulary import Vocabulary
 
 ALL_WORDS = 1 << 20
@@ -24,14 +24,9 @@ def tfidf(texts: Sequence[str], vocabulary: Vocabulary) -> Any:
     """
     from scipy.sparse import csr_array
 
-    words = tokenize(texts, vocabulary, ALL_WORDS).ids
-    known = words.values < len(vocabulary)
-    row = np.repeat(np.arange(len(words)), words.lengths)[known]
-    column = words.values[known]
-    counts = csr_array(
-        (vocabulary.idf[column].astype(np.float64), (row, column)),
-        shape=(len(words), len(vocabulary)),
-    )
+    words = known_words(texts, vocabulary, ALL_WORDS)
+    weight = vocabulary.idf[words.values].astype(np.float64)
+    counts = csr_array((weight, words.values, words.offsets), shape=(len(words), len(vocabulary)))
     counts.sum_duplicates()
     length = np.sqrt(counts.multiply(counts).sum(axis=1))
     counts.data /= np.repeat(length, np.diff(counts.indptr))

@@ -8,7 +8,6 @@ Rows are nodes here: W is (n, k), T (n, f), H (k, f). M is met only in Y = M·T,
 from two sparse products: both least-squares problems read M through it alone.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +67,6 @@ def factorise(
     l2: float,
     sweeps: int,
     seed: int,
-    after_sweep: Callable[[int], None] | None = None,
 ) -> Factors:
     """Solve for W and H in turn, each exactly.
 
@@ -86,8 +84,6 @@ def factorise(
         How often both are solved for.
     seed
         Seed of the start of H.
-    after_sweep
-        Called with the number of sweeps done.
 
     References
     ----------
@@ -99,7 +95,7 @@ def factorise(
     H = start(rank, features.shape[1], seed)
     constant, losses = squared_norm(transition), []
     W: Matrix = np.empty((len(features), rank))
-    for sweep in range(sweeps):
+    for _ in range(sweeps):
         # W·(H·TᵀT·Hᵀ + λ/2) = Y·Hᵀ
         left = H @ gram @ H.T + l2 / 2 * np.eye(rank)
         W = np.asarray(np.linalg.solve(left, H @ seen.T).T, np.float64)  # (n, k)
@@ -110,8 +106,6 @@ def factorise(
         # loss
         fitted = np.sum((W.T @ W @ H) * (H @ gram)) - 2 * np.sum(H * right)
         losses.append(float(constant + fitted + l2 / 2 * (np.sum(W * W) + np.sum(H * H))))
-        if after_sweep is not None:
-            after_sweep(sweep + 1)
     return Factors(W, features @ H.T, H, losses)
 
 
