@@ -136,13 +136,11 @@ def train(
     began = time.perf_counter()
     while state.turn < turns:
         batch = feed.batch(state.turn)
-        nodes, left, right = (
-            torch.from_numpy(a).to(device) for a in (batch.nodes, batch.left, batch.right)
-        )
-        sign = torch.ones(len(left), device=device)
+        nodes = torch.from_numpy(batch.nodes).to(device)
+        sign = torch.ones(len(batch.left), device=device)
         sign[batch.links :] = -1.0
         loss = loss_of_pairs(
-            net, nodes, texts.pad(batch.nodes), left, right, sign, settings.weights
+            net, nodes, texts.take(batch.nodes), batch.left, batch.right, sign, settings.weights
         )
         (loss / batch.links).backward()
         optimizer.step()
@@ -173,29 +171,28 @@ class PairTexts:
     """
 
     def __init__(self, net: CaneNet, words: Ragged, device: Any) -> None:
-        self._net, self._texts, self._device = net, WordRows(words, device), device
+        self._net, self._texts = net, WordRows(words, device)
         with torch.no_grad():
             every = torch.arange(net.words.num_embeddings, device=device)
             self._filters = net.filters(every)
 
     def read(self, left: Nodes, right: Nodes) -> tuple[Table, Table]:
         """Text vectors of the pairs of rows of `words`, each in view of the other, (b, dim)."""
-        dim = self._net.words.embedding_dim
-        found = np.empty((2, len(left), dim), np.float32)
+        found = np.empty((2, len(left), self._net.dim), np.float32)
         with torch.no_grad():
             for part in self._parts(left, right):
                 rows, at = np.unique(np.concatenate((left[part], right[part])), return_inverse=True)
-                texts = self._texts.pad(rows)
+                texts = self._texts.take(rows)
                 windows = self._net.windows(texts, self._filters)
-                ends = torch.from_numpy(at.reshape(2, -1)).to(self._device)
-                for side, vectors in enumerate(self._net.read(windows, texts.mask, *ends)):
+                ends = at.reshape(2, -1)
+                for side, vectors in enumerate(self._net.read(windows, texts, *ends)):
                     found[side, part] = vectors.cpu().numpy()
         return found[0], found[1]
 
     def means(self, rows: Nodes, counts: Nodes, others: Nodes) -> Table:
         """Mean text vectors of rows, each in view of as many of `others` as `counts` says."""
         if not len(rows):
-            return np.zeros((0, self._net.words.embedding_dim), np.float32)
+            return np.zeros((0, self._net.dim), np.float32)
         text, _ = self.read(np.repeat(rows, counts), others)
         sums = np.add.reduceat(text, np.cumsum(counts) - counts, axis=0)
         found: Table = (sums / counts[:, None]).astype(np.float32)
@@ -206,9 +203,10 @@ class PairTexts:
         every = np.full(len(rows), len(others))
         return self.means(rows, every, np.tile(others, len(rows)))
 
-    def _parts(self, left: Nodes, right: Nodes) -> Iterator[slice]:
-        """Runs of pairs whose words, padded, fit in a block."""
-        longest = np.maximum(self._texts.lengths[left], self._texts.lengths[right]).max(initial=1)
-        step = max(1, BLOCK_PRODUCTS // int(max(longest, self._net.words.embedding_dim) * longest))
-        for begin in range(0, len(left), step):
-            yield slice(begin, begin + step)
+    def _parts(self, left: Nodes, right: Nodes) -> Iterator[Nodes]:
+        """Pairs of like lengths together, as many as fit in a block."""
+        longest = np.maximum(self._texts.lengths[left], self._texts.lengths[right])
+        order = np.argsort(longest, kind="stable")
+        cost = np.maximum(longest[order], 1) * np.maximum(longest[order], self._net.dim)
+        block = np.cumsum(cost) // BLOCK_PRODUCTS
+        yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else ()

@@ -14,18 +14,39 @@ from pairgram.text.ragged import Ragged
 
 SPREAD = 0.3
 NEVER = -1e9
+GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Padded:
-    """Texts side by side: word ids, 0 where a text is over, and a one for every word, (m, L)."""
+class Texts:
+    """Some texts end to end on a device.
+
+    Attributes
+    ----------
+    ids
+        Word ids, shape (total,).
+    goes_on
+        One where the next word is of the same text, else zero, shape (total, 1).
+    offsets
+        Where texts begin, shape (m + 1,).
+    lengths
+        Words of each text, shape (m,).
+    """
 
     ids: Tensor
-    mask: Tensor
+    goes_on: Tensor
+    offsets: Tensor
+    lengths: NDArray[np.int64]
+
+    def place(self, rows: Tensor, width: int) -> Tensor:
+        """Where the first words of texts are, `total` beyond their ends, shape (b, width)."""
+        begin, end = self.offsets[rows, None], self.offsets[rows + 1, None]
+        at = begin + torch.arange(width, device=begin.device)
+        return torch.where(at < end, at, len(self.ids))
 
 
 class WordRows:
-    """Word ids of texts on a device.
+    """Word ids of all texts on a device.
 
     Parameters
     ----------
@@ -36,19 +57,15 @@ class WordRows:
     """
 
     def __init__(self, words: Ragged, device: Any) -> None:
-        self.lengths, self.device = words.lengths, device
-        filled = words if len(words.values) else Ragged(np.zeros(1, np.int32), words.offsets)
-        self._rows = Rows.of(filled, device)
+        self.lengths, self._rows, self._device = words.lengths, Rows.of(words, device), device
 
-    def pad(self, texts: NDArray[np.int64]) -> Padded:
-        """Return some of the texts, padded to the longest of them, at least to one word."""
-        width = max(1, int(self.lengths[texts].max(initial=0)))
-        rows = torch.from_numpy(texts).to(self.device)
-        begin, end = self._rows.offsets[rows, None], self._rows.offsets[rows + 1, None]
-        at = begin + torch.arange(width, device=self.device)
-        mask = at < end
-        ids = self._rows.values[at.clamp(max=len(self._rows.values) - 1)] * mask
-        return Padded(ids, mask)
+    def take(self, texts: NDArray[np.int64]) -> Texts:
+        """Return some of the texts, in their order."""
+        taken = self._rows.take(torch.from_numpy(texts).to(self._device))
+        goes_on = torch.ones((len(taken.values), 1), device=self._device)
+        # The word before each beginning is the last of its text; before the first there is none.
+        goes_on[taken.offsets[1:][taken.lengths > 0] - 1] = 0.0
+        return Texts(taken.values, goes_on, taken.offsets, self.lengths[texts])
 
 
 class CaneNet(nn.Module):
@@ -66,7 +83,7 @@ class CaneNet(nn.Module):
 
     def __init__(self, n_nodes: int, n_words: int, dim: int, with_attention: bool) -> None:
         super().__init__()
-        self.with_attention = with_attention
+        self.dim, self.with_attention = dim, with_attention
         self.structure = nn.Embedding(n_nodes, dim, sparse=True)
         self.words = nn.Embedding(n_words, dim, sparse=True)
         # A filter sees a word and the next one.
@@ -82,41 +99,68 @@ class CaneNet(nn.Module):
         read = self.words(words)
         return self.here(read), self.following(read)
 
-    def windows(self, texts: Padded, filters: tuple[Tensor, Tensor] | None = None) -> Tensor:
-        """Filters over each word and the next, zero where a text is over, shape (m, L, dim).
+    def windows(self, texts: Texts, filters: tuple[Tensor, Tensor] | None = None) -> Tensor:
+        """Filters over each word and the next, and a row of zeros, shape (total + 1, dim).
 
         `filters` are those of all words, where they are at hand.
         """
+        place = texts.ids
         if filters is None:
             words, place = torch.unique(texts.ids, return_inverse=True)
             filters = self.filters(words)
-        else:
-            place = texts.ids
-        mask = texts.mask.unsqueeze(2)
-        second = functional.pad((filters[1][place] * mask)[:, 1:], (0, 0, 0, 1))
-        return torch.tanh(filters[0][place] + second) * mask
+        second = filters[1][place.roll(-1)] * texts.goes_on
+        return functional.pad(torch.tanh(filters[0][place] + second), (0, 0, 0, 1))
 
     def read(
-        self, windows: Tensor, mask: Tensor, left: Tensor, right: Tensor
+        self, windows: Tensor, texts: Texts, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> tuple[Tensor, Tensor]:
         """Text vectors of the pairs (left, right), each in view of the other, both (b, dim)."""
         if not self.with_attention:
-            largest = windows.masked_fill(~mask.unsqueeze(2), -1.0).amax(1)
-            text = largest * mask.any(1, keepdim=True)
-            return text[left], text[right]
-        turned = windows @ self.attention  # (m, L, dim)
-        first, second = windows[left], windows[right]
-        affinity = torch.tanh(turned[left] @ second.mT)  # (b, L, L)
-        length = mask.sum(1).clamp(min=1).to(windows.dtype)
+            text = self._largest(windows, texts)
+            ends = torch.from_numpy(np.stack((left, right))).to(windows.device)
+            return text[ends[0]], text[ends[1]]
+        turned = windows @ self.attention  # (total + 1, dim)
+        # Pairs of like lengths together, so that little is spent on padding.
+        order = np.argsort(np.maximum(texts.lengths[left], texts.lengths[right]), kind="stable")
+        groups = [
+            self._attend(windows, turned, texts, left[group], right[group])
+            for group in np.array_split(order, min(GROUPS, len(order)))
+        ]
+        back = torch.from_numpy(np.argsort(order)).to(windows.device)
+        return tuple(torch.cat(side)[back] for side in zip(*groups, strict=True))
+
+    def _attend(
+        self,
+        windows: Tensor,
+        turned: Tensor,
+        texts: Texts,
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+    ) -> tuple[Tensor, Tensor]:
+        widths = [max(1, int(texts.lengths[side].max(initial=0))) for side in (left, right)]
+        ends = torch.from_numpy(np.stack((left, right))).to(windows.device)
+        at, other = (texts.place(rows, width) for rows, width in zip(ends, widths, strict=True))
+        first, second = windows[at], windows[other]  # (b, L, dim)
+        affinity = torch.tanh(turned[at] @ second.mT)  # (b, L, L'), zero beyond an end
+        begins, beyond = at < len(texts.ids), other < len(texts.ids)
+        sizes = [m.sum(1, keepdim=True).clamp(min=1) for m in (begins, beyond)]
         return (
-            _weighted(first, affinity.sum(2) / length[right, None], mask[left]),
-            _weighted(second, affinity.sum(1) / length[left, None], mask[right]),
+            _weighted(first, affinity.sum(2) / sizes[1], begins),
+            _weighted(second, affinity.sum(1) / sizes[0], beyond),
         )
 
+    def _largest(self, windows: Tensor, texts: Texts) -> Tensor:
+        """Largest value of each filter in each text, zero for a text without words, (m, dim)."""
+        every = torch.arange(len(texts.lengths), device=windows.device)
+        at = texts.place(every, max(1, int(texts.lengths.max(initial=0))))
+        is_word = (at < len(texts.ids)).unsqueeze(2)
+        largest = windows[at].masked_fill(~is_word, -1.0).amax(1)
+        return largest * is_word.any(1)
 
-def _weighted(windows: Tensor, score: Tensor, mask: Tensor) -> Tensor:
+
+def _weighted(windows: Tensor, score: Tensor, is_word: Tensor) -> Tensor:
     """Mean of the windows under the softmax of their scores, shape (b, dim)."""
-    weight = torch.softmax(score.masked_fill(~mask, NEVER), 1)
+    weight = torch.softmax(score.masked_fill(~is_word, NEVER), 1)
     return torch.einsum("bl,bld->bd", weight, windows)
 
 
@@ -132,9 +176,9 @@ class Weights:
 def loss_of_pairs(
     net: CaneNet,
     nodes: Tensor,
-    texts: Padded,
-    left: Tensor,
-    right: Tensor,
+    texts: Texts,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
     sign: Tensor,
     weights: Weights,
 ) -> Tensor:
@@ -149,9 +193,9 @@ def loss_of_pairs(
     sign
         1 for a link and -1 for noise, shape (b,).
     """
-    own = net.structure(nodes)
-    s_left, s_right = own[left], own[right]
-    t_left, t_right = net.read(net.windows(texts), texts.mask, left, right)
+    ends = torch.from_numpy(np.stack((left, right))).to(nodes.device)
+    s_left, s_right = net.structure(nodes)[ends]
+    t_left, t_right = net.read(net.windows(texts), texts, left, right)
 
     def part(u: Tensor, v: Tensor) -> Tensor:
         return -functional.logsigmoid(sign * (u * v).sum(1)).sum()
