@@ -122,7 +122,7 @@ def test_a_graph_without_edges_or_of_another_type_is_one_clear_line(method):
         build(method).fit(nothing)
     with pytest.raises(InputError, match=r"needs a TextGraph. Got list instead"):
         build(method).fit([("a", "b")])
-    if method in TRAINED:
+    if method in DIRECTED:
         with pytest.raises(InputError, match="read it with directed=True"):
             build(method, directed=True).fit(world())
 
