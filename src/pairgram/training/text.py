@@ -64,9 +64,10 @@ def train(
     feed = Feed(task, settings, net, device)
     validation = None if task.trials is None else Validation(net, task, task.trials, device)
     total = int(task.groups.pairs.sum())
+    end = settings.stop * feed.batches or feed.turns
     began = time.perf_counter()
     with feed.start(state.turn) as steps:
-        while state.turn < feed.turns and not state.has_stalled(settings.patience):
+        while state.turn < end and not state.has_stalled(settings.patience):
             step = next(steps)
             loss = _descend(net, step, settings, total / feed.batches)
             optimizer.step(_rate(settings, feed, state.turn), settings.l2 / total, step.touched)
@@ -80,7 +81,7 @@ def train(
             state.seconds["train"] += now - began
             began = now
             if after_turn is not None:
-                after_turn(state, feed.turns)
+                after_turn(state, end)
     if state.best:
         _load(net, state.best)
     return state
