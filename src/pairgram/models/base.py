@@ -2,7 +2,7 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -153,7 +153,7 @@ class Model(Estimator):
         tables = self._directed_tables(direction)
         position = self.graph_.position(node)
         known = _row(self._known(direction), position)
-        score = scorer_of_node(tables, self._rule(rule), position)
+        score = self._scorer(tables, self._rule(rule), position)
         found, scores = top_k(score, self.graph_.n_nodes, k, np.append(known, position))
         notice_fewer(len(found), k)
         suggested = [
@@ -161,6 +161,10 @@ class Model(Estimator):
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
         return self._confident("node", suggested, self._rule(rule))
+
+    def _scorer(self, tables: Tables, rule: str, position: int) -> Callable[[int, int], Floats]:
+        """Function of (begin, end) that scores the links from a node to those nodes."""
+        return scorer_of_node(tables, rule, position)
 
     def _confident(self, kind: str, found: list[Suggestion], rule: str) -> list[Suggestion]:
         """Suggestions with probabilities, where the model is calibrated for them."""
