@@ -17,6 +17,7 @@ from pairgram.graph import Adjacency, TextGraph
 from pairgram.models.catalog import Catalog
 from pairgram.models.finding import Finder
 from pairgram.models.keeping import WRITING, Keeping
+from pairgram.models.naming import Namer
 from pairgram.models.placed import aligned, allowed, next_best, possible_rules
 from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs
 from pairgram.models.suggesting import Asked, Strings, Suggestion
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pairgram.io.folder import ModelFolder
     from pairgram.models.explaining import Explanation
     from pairgram.search.ann import AnnIndex
+    from pairgram.search.relations import RelationModel
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -62,6 +64,7 @@ class Model(Keeping):
     stats_: dict[str, Any]
     calibrations_: Mapping[str, Calibration] = MappingProxyType({})
     index_: "AnnIndex | None" = None
+    _relations_: "RelationModel | None" = None
     _tables_: Tables
     directed: bool = False
     rule: str = "dot"
@@ -213,6 +216,20 @@ class Model(Keeping):
         self.index_ = AnnIndex.build(chosen, [right for _, right in terms], bias)
         return self
 
+    @property
+    def relations_(self) -> "RelationModel | None":
+        """What names the relations of suggestions, made at its first use; None without any."""
+        self._check_fitted()
+        typed = self.graph_.relation
+        if self._relations_ is None and typed is not None and len(typed.code):
+            from pairgram.search.relations import RelationModel
+
+            triples = (typed.source, typed.target, typed.code)
+            self._relations_ = RelationModel.fit(
+                self.vectors_.center, self.graph_.degree, triples, typed.names
+            )
+        return self._relations_
+
     def _asked(
         self,
         k: int,
@@ -240,14 +257,16 @@ class Model(Keeping):
         barred = catalog.barred(asked.prefix, asked.label)
         barred[catalog.neighbours(position, self._near(asked.direction))] = True
         barred[position] = True
-        finder = Finder(catalog, rule, asked, self.index_)
+        namer = Namer.of(self, catalog, asked)
+        finder = Finder(catalog, rule, asked, self.index_, namer)
         found, scores = finder.find(query, 0, barred)
         notice_fewer(len(found), asked.k)
         suggested = [
             Suggestion(catalog.name(v), float(s), catalog.text(v), self._why(catalog, position, v))
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
-        return self._confident("node", suggested, rule)
+        named = suggested if namer is None else namer.name(query, 0, found, suggested)
+        return self._confident("node", named, rule)
 
     def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
         raise ParameterError(
@@ -395,7 +414,7 @@ class Model(Keeping):
             )
         # What an earlier fit left says nothing of this one.
         self._forget()
-        self.calibrations_, self.index_ = {}, None
+        self.calibrations_, self.index_, self._relations_ = {}, None, None
 
 
 def notice_fewer(found: int, k: int) -> None:

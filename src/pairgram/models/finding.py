@@ -12,6 +12,7 @@ from pairgram.models.suggesting import Asked
 from pairgram.search import top_k
 
 if TYPE_CHECKING:
+    from pairgram.models.naming import Namer
     from pairgram.search.ann import AnnIndex
 
 Found = tuple[IntArray, Floats]
@@ -32,10 +33,20 @@ class Finder:
         How many, and how to search.
     index
         Index for approximate search, where there is one.
+    namer
+        Names relations, where one is asked for.
     """
 
-    def __init__(self, catalog: Catalog, rule: str, asked: Asked, index: "AnnIndex | None") -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        rule: str,
+        asked: Asked,
+        index: "AnnIndex | None",
+        namer: "Namer | None" = None,
+    ) -> None:
         self._catalog, self._rule, self._k = catalog, rule, asked.k
+        self._namer = namer if asked.relation is not None else None
         fits = index is not None and index.rule == rule and not catalog.tables.backwards
         if asked.search == "ann" and not fits:
             raise ParameterError(
@@ -46,6 +57,8 @@ class Finder:
 
     def find(self, query: Tables, row: int, barred: Mask) -> Found:
         """The best positions for one query, and their scores; fewer than k where few are left."""
+        if self._namer is not None:
+            barred = barred | ~self._namer.fits(query, row)
         found = None if self._index is None else self._by_index(query, row, barred)
         if found is None:
             score = self._catalog.scorer(query, self._rule, row)
@@ -55,7 +68,7 @@ class Finder:
     def find_many(self, query: Tables, barred: Mask) -> Iterator[Found]:
         """The same for every row of the queries."""
         count = len(query.center)
-        if self._index is not None or count == 1:
+        if self._index is not None or self._namer is not None or count == 1:
             yield from (self.find(query, row, barred) for row in range(count))
             return
         step = max(1, BLOCK_SCORES // self._catalog.size)

@@ -12,6 +12,7 @@ from pairgram.graph import TextGraph
 from pairgram.models.base import Model, notice_fewer
 from pairgram.models.catalog import Catalog
 from pairgram.models.finding import Finder
+from pairgram.models.naming import Namer
 from pairgram.models.placed import Placed
 from pairgram.models.scoring import Tables, unit_rows
 from pairgram.models.suggesting import Asked, Strings, Suggestion
@@ -103,11 +104,13 @@ class ReadingModel(Model):
         read = [set(self.words(beginning(text, MOST_CHARACTERS))) for text in texts]
         self._notice_unread(read)
         barred = catalog.barred(asked.prefix, asked.label)
-        results = Finder(catalog, rule, asked, self.index_).find_many(query, barred)
-        found = [
-            [self._suggestion(catalog, words, v, s) for v, s in zip(*result, strict=True)]
-            for words, result in zip(read, results, strict=True)
-        ]
+        namer = Namer.of(self, catalog, asked)
+        results = Finder(catalog, rule, asked, self.index_, namer).find_many(query, barred)
+        found = []
+        for row, (words, (places, scores)) in enumerate(zip(read, results, strict=True)):
+            listed = zip(places.tolist(), scores, strict=True)
+            some = [self._suggestion(catalog, words, v, s) for v, s in listed]
+            found.append(some if namer is None else namer.name(query, row, places, some))
         notice_fewer(min(map(len, found), default=asked.k), asked.k)
         return [self._confident("text", one, rule) for one in found]
 
