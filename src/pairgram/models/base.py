@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pairgram.io.folder import ModelFolder
     from pairgram.models.explaining import Explanation
     from pairgram.search.ann import AnnIndex
+    from pairgram.search.fusion import Fusion
     from pairgram.search.relations import RelationModel
 
 Floats = NDArray[np.floating[Any]]
@@ -53,6 +54,8 @@ class Model(Keeping):
         How scores become probabilities, for a "node" and for a "text"; empty where not calibrated.
     index_
         Index for approximate search, see `build_index`; None where there is none.
+    fusion_
+        Weights of the rule "fused" for new texts, see `pairgram fit --fuse`; None without.
     """
 
     method: ClassVar[str]
@@ -64,6 +67,7 @@ class Model(Keeping):
     stats_: dict[str, Any]
     calibrations_: Mapping[str, Calibration] = MappingProxyType({})
     index_: "AnnIndex | None" = None
+    fusion_: "Fusion | None" = None
     _relations_: "RelationModel | None" = None
     _tables_: Tables
     directed: bool = False
@@ -304,6 +308,13 @@ class Model(Keeping):
     def _extra_json(self) -> dict[str, dict[str, Any]]:
         """JSON files of the model folder beside the config, by name without the suffix."""
         return {}
+
+    def _extra_parts(self) -> dict[str, dict[str, Any]]:
+        """More of them, of what was fitted beside the method itself."""
+        return {}
+
+    def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
+        """Take up what `_extra_parts` gave; what does not fit raises `InputError`."""
 
     def _take_parts(
         self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]

@@ -46,7 +46,7 @@ def save(model: "Model", path: Path) -> None:
         "directed": model.graph_.directed,
         "stats": model.stats_,
     }
-    extra = model._extra_json()
+    extra = {**model._extra_json(), **model._extra_parts()}
     if model.calibrations_:
         extra = {**extra, CALIBRATION: {k: c.to_json() for k, c in model.calibrations_.items()}}
     if model.relations_ is not None:
@@ -124,6 +124,7 @@ def take(model: "Model", path: Path, folder: ModelFolder) -> None:
         tensors = dict(folder.tensors)
         _take_relations(model, tensors.pop(RELATIONS, None), folder.extra.get(RELATIONS))
         model._take_parts(tensors, folder.extra)
+        model._take_extra(folder.extra)
         model._replay(folder.changes)
     except InputError as error:
         raise FileFormatError(path, f"is damaged: {error}") from None
