@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pairgram import params
 from pairgram.calibration import Calibration
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import Adjacency, TextGraph
@@ -35,6 +36,9 @@ IntArray = NDArray[np.integer[Any]]
 Table = NDArray[np.float32]
 
 logger = logging.getLogger(__name__)
+
+CONTINUED_RATE = 0.25
+"""Share of the first learning rate at which `partial_fit` goes on."""
 
 
 class Model(Keeping):
@@ -76,6 +80,51 @@ class Model(Keeping):
     @abstractmethod
     def fit(self, graph: TextGraph) -> Self:
         """Learn from a graph; starts afresh every time and changes nothing in it."""
+
+    def partial_fit(
+        self,
+        edges: Iterable[Sequence[str]],
+        texts: Mapping[str, str] | None = None,
+        epochs: int = 1,
+    ) -> Self:
+        """Go on training with new links, from the vectors as they are.
+
+        It costs `epochs` passes over the pairs of the larger graph, at a quarter of the first
+        learning rate. The model no longer lives in its folder then: save it to keep what it learnt.
+        Calibrations and fused weights stay as they are.
+
+        Parameters
+        ----------
+        edges
+            New links: source and target ids, and a relation where the links of the graph have one.
+        texts
+            Id -> text of ends that the model does not have.
+        epochs
+            Passes over the pairs.
+        """
+        from pairgram.models.continuing import enlarged
+
+        self._check_fitted()
+        params.check(type(self).__name__, {"epochs": params.Int(1)}, {"epochs": epochs})
+        with WRITING:
+            graph = enlarged(self, edges, texts or {})
+            self._fold_in_memory()
+            self.close()
+            self._home_ = None
+            self._continue(graph, epochs)
+            self._catalogs_, self._relations_ = {}, None
+            if self.index_ is not None:
+                self.build_index(self.index_.rule)
+        return self
+
+    def _continue(self, graph: TextGraph, epochs: int) -> None:
+        """Train on a graph whose first nodes are the fitted ones."""
+        raise self._cannot_continue()
+
+    def _cannot_continue(self) -> ParameterError:
+        return ParameterError(
+            f"{type(self).__name__} cannot go on from its vectors: fit it again on all links."
+        )
 
     @property
     def is_fitted(self) -> bool:
@@ -372,6 +421,11 @@ class Model(Keeping):
     ) -> tuple[Table, Table | None]:
         kept = self._catalog().take(self._catalog().positions(ids))
         return np.asarray(kept.center), None if kept.context is None else np.asarray(kept.context)
+
+    def _fold_in_memory(self) -> None:
+        from pairgram.models.storage import fold_in_memory
+
+        fold_in_memory(self)
 
     def _fold(self) -> None:
         from pairgram.models.storage import fold
