@@ -260,3 +260,15 @@ def sgns_step(center, context, u, batch, rate, settings, offset, sigma):
         weight * math.log1p(math.exp(-score if linked else score))
         for (_, _, linked), score, weight in zip(batch, scores, weights, strict=True)
     )
+
+
+def slow_mrr(rows):
+    """Mean over links of 1 / rank, other links left out, ties at the mean rank."""
+    found = []
+    for scores, links in rows:
+        others = [s for v, s in enumerate(scores) if v not in set(links.tolist())]
+        for link in links:
+            above = sum(s > scores[link] for s in others)
+            tied = sum(s == scores[link] for s in others)
+            found.append(1 / (1 + above + tied / 2))
+    return sum(found) / len(found)
