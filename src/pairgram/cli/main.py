@@ -20,8 +20,10 @@ from pairgram.cli import (
     evaluate,
     fit,
     inspect,
+    map,  # noqa: A004
     review,
     sample,
+    serve,
     suggest,
     tune,
 )
@@ -83,6 +85,8 @@ app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
 app.command("suggest")(suggest.suggest)
 app.command("embed")(embed.embed)
+app.command("serve")(serve.serve)
+app.command("map")(map.draw)
 app.command("evaluate")(evaluate.evaluate)
 app.command("review")(review.review)
 app.command("tune")(tune.tune)
