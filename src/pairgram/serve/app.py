@@ -19,7 +19,7 @@ from pairgram.errors import PairgramError, UnknownNodeError
 from pairgram.serve import schemas
 from pairgram.serve.batching import Batcher, BusyError
 from pairgram.serve.guard import Guard, one_line
-from pairgram.serve.limits import MOST_FOUND, MOST_ID, MOST_TEXT, Limits
+from pairgram.serve.limits import MOST_FOUND, MOST_ID, Limits
 from pairgram.serve.metrics import Metrics, resident_bytes
 from pairgram.serve.served import Holder, Question, answer
 
@@ -38,8 +38,8 @@ REFUSED: dict[int | str, dict[str, Any]] = {
     code: {"model": schemas.ErrorAnswer, "description": about}
     for code, about in (
         (400, "not JSON"), (401, "wrong token"), (403, "not allowed"), (404, "unknown"),
-        (408, "too slow"), (413, "too large"), (421, "other host"), (422, "cannot be used"),
-        (429, "too many requests"), (503, "busy"),
+        (405, "other method"), (408, "too slow"), (409, "cannot be done now"), (413, "too large"),
+        (421, "other host"), (422, "cannot be used"), (429, "too many requests"), (503, "busy"),
     )
 }  # fmt: skip
 
@@ -170,7 +170,7 @@ class Server:
 
     def search(
         self,
-        query: Annotated[str, Query(max_length=MOST_TEXT)],
+        query: Annotated[str, Query(max_length=MOST_ID)],
         limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = 20,
     ) -> dict[str, Any]:
         """Known nodes whose id or text has all the words of the query."""

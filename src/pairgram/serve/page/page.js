@@ -579,6 +579,7 @@ class Page {
     $("zoom-out").addEventListener("click", () => this.view?.zoomBy(1 / 1.6));
     $("zoom-home").addEventListener("click", () => this.view?.home());
     $("help-open").addEventListener("click", () => $("help").showModal());
+    $("token-cancel").addEventListener("click", () => $("token").close(""));
     $("theme").addEventListener("click", () => this.turnTheme());
     document.addEventListener("keydown", (event) => this.key(event));
   }
