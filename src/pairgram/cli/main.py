@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from pairgram import __version__
 from pairgram.cli import (
+    add,
     bench,
     data,
     demo,
@@ -84,6 +85,7 @@ app.command("demo")(demo.demo)
 app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
 app.command("suggest")(suggest.suggest)
+app.command("add")(add.add)
 app.command("embed")(embed.embed)
 app.command("serve")(serve.serve)
 app.command("map")(map.draw)

@@ -3,41 +3,38 @@
 import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram import params
 from pairgram.calibration import Calibration
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import Adjacency, TextGraph
-from pairgram.models.estimator import Estimator
-from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs, scorer_of_node
-from pairgram.search import top_k
+from pairgram.models.catalog import Catalog
+from pairgram.models.finding import Finder
+from pairgram.models.keeping import WRITING, Keeping
+from pairgram.models.placed import aligned, allowed, next_best, possible_rules
+from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs
+from pairgram.models.suggesting import Asked, Strings, Suggestion
 from pairgram.vectors import Vectors
+
+if TYPE_CHECKING:
+    from pairgram.io.folder import ModelFolder
+    from pairgram.models.explaining import Explanation
+    from pairgram.search.ann import AnnIndex
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
+Table = NDArray[np.float32]
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Suggestion:
-    """A node worth linking to; the probability is there where the model is calibrated."""
-
-    node: str
-    score: float
-    text: str
-    why: str
-    probability: float | None = None
-
-
-class Model(Estimator):
+class Model(Keeping):
     """Base of all methods.
 
     Attributes
@@ -52,6 +49,8 @@ class Model(Estimator):
         Pairs, updates and seconds of the fit.
     calibrations_
         How scores become probabilities, for a "node" and for a "text"; empty where not calibrated.
+    index_
+        Index for approximate search, see `build_index`; None where there is none.
     """
 
     method: ClassVar[str]
@@ -62,6 +61,7 @@ class Model(Estimator):
     fingerprint_: str
     stats_: dict[str, Any]
     calibrations_: Mapping[str, Calibration] = MappingProxyType({})
+    index_: "AnnIndex | None" = None
     _tables_: Tables
     directed: bool = False
     rule: str = "dot"
@@ -98,13 +98,16 @@ class Model(Estimator):
         Returns
         -------
         ndarray
-            Shape (m,); larger is likelier.
+            Shape (m,); larger is likelier. NaN where the rule reads a context vector that a node
+            added by its text does not have.
         """
         self._check_fitted()
-        ends = list(pairs)
-        source = self.graph_.positions([a for a, _ in ends])
-        target = self.graph_.positions([b for _, b in ends])
-        return self.score_positions(source, target, rule)
+        ends, catalog = list(pairs), self._catalog()
+        find = catalog.positions if catalog.additions else self.graph_.positions
+        source, target = find([a for a, _ in ends]), find([b for _, b in ends])
+        if not catalog.additions:
+            return self.score_positions(source, target, rule)
+        return aligned(catalog.take(source), catalog.take(target), self._rule(rule))
 
     def score_positions(
         self, source: IntArray, target: IntArray, rule: str | None = None
@@ -128,6 +131,11 @@ class Model(Estimator):
         k: int = 10,
         direction: str = "both",
         rule: str | None = None,
+        prefix: Strings = None,
+        label: Strings = None,
+        relation: str | None = None,
+        explain: bool = False,
+        search: str = "auto",
     ) -> list[Suggestion]:
         """The k most likely new links of a node; known ones are left out.
 
@@ -144,23 +152,115 @@ class Model(Estimator):
             model fitted with directed=True.
         rule
             One of `rules_`; None takes the model's own.
+        prefix
+            Suggest only ids that begin with this, or with one of these.
+        label
+            Suggest only nodes that have this label, or one of these.
+        relation
+            Suggest only nodes whose likeliest relation is this; ignored with a notice where edges
+            carry none.
+        explain
+            Say of each suggestion what carried it.
+        search
+            "exact" looks at every node, "ann" at those that the index finds; "auto" takes the index
+            where there is one for the rule.
         """
-        self._check_asked(k, direction)
-        if text is not None and node is None:
-            return self._suggest_text(text, k, direction, rule)
-        if node is None or text is not None:
+        self._check_fitted()
+        asked = self._asked(k, direction, rule, prefix, label, relation, search)
+        if (text is None) == (node is None):
             raise ParameterError("suggest needs a text or node= with the id of a known node.")
-        tables = self._directed_tables(direction)
-        position = self.graph_.position(node)
-        known = _row(self._known(direction), position)
-        score = scorer_of_node(tables, self._rule(rule), position)
-        found, scores = top_k(score, self.graph_.n_nodes, k, np.append(known, position))
-        notice_fewer(len(found), k)
+        if text is not None:
+            found = self._suggest_texts([text], asked)[0]
+        else:
+            found = self._suggest_node(str(node), asked)
+        if not explain:
+            return found
+        said = (self.explain(one.node, text, node=node, rule=rule) for one in found)
+        return [replace(one, explanation=why) for one, why in zip(found, said, strict=True)]
+
+    def explain(
+        self,
+        target: str,
+        text: str | None = None,
+        *,
+        node: str | None = None,
+        k: int = 5,
+        rule: str | None = None,
+    ) -> "Explanation":
+        """What carried the score of a suggestion.
+
+        Parameters
+        ----------
+        target
+            Id of the suggested node.
+        text, node
+            What it was suggested for, as in `suggest`.
+        k
+            How many words and neighbours at most.
+        rule
+            One of `rules_`; None takes the model's own.
+        """
+        from pairgram.models.explaining import explain
+
+        return explain(self, target, text, node, k, rule)
+
+    def build_index(self, rule: str | None = None) -> Self:
+        """Build the index for approximate search by a rule; the folder keeps it (extra `ann`)."""
+        from pairgram.search.ann import AnnIndex
+
+        chosen = self._rule(rule)
+        terms, bias = pair_terms(self._tables(), self._tables(), chosen)
+        self.index_ = AnnIndex.build(chosen, [right for _, right in terms], bias)
+        return self
+
+    def _asked(
+        self,
+        k: int,
+        direction: str,
+        rule: str | None,
+        prefix: Strings = None,
+        label: Strings = None,
+        relation: str | None = None,
+        search: str = "auto",
+    ) -> Asked:
+        who = type(self).__name__
+        asked = Asked.checked(who, k, direction, rule, prefix, label, relation, search)
+        if asked.label and self.graph_.labels is None and not any(self._held().rows.labels):
+            raise ParameterError(
+                f"label={asked.label[0]!r} needs nodes with labels, and these have none: read them "
+                "with label_column= (--label-column)."
+            )
+        return asked
+
+    def _suggest_node(self, node: str, asked: Asked) -> list[Suggestion]:
+        catalog = self._catalog(asked.direction)
+        position = catalog.position(node)
+        query = catalog.query(position)
+        rule = self._rule_for(catalog, query, asked.rule, is_new=position >= catalog.n_fitted)
+        barred = catalog.barred(asked.prefix, asked.label)
+        barred[catalog.neighbours(position, self._near(asked.direction))] = True
+        barred[position] = True
+        finder = Finder(catalog, rule, asked, self.index_)
+        found, scores = finder.find(query, 0, barred)
+        notice_fewer(len(found), asked.k)
         suggested = [
-            Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._why(position, v))
+            Suggestion(catalog.name(v), float(s), catalog.text(v), self._why(catalog, position, v))
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
-        return self._confident("node", suggested, self._rule(rule))
+        return self._confident("node", suggested, rule)
+
+    def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
+        raise ParameterError(
+            f"{type(self).__name__} learns from structure alone and cannot place a new text. "
+            "Pass node= with the id of a known node."
+        )
+
+    def _rule_for(self, catalog: Catalog, query: Tables, rule: str | None, is_new: bool) -> str:
+        """The rule for a query: that of the user, or the model's own where it can be used."""
+        if not is_new:
+            return self._rule(rule)
+        possible = possible_rules(query, catalog.tables)
+        return next_best(self.rule_, possible) if rule is None else allowed(rule, possible)
 
     def _confident(self, kind: str, found: list[Suggestion], rule: str) -> list[Suggestion]:
         """Suggestions with probabilities, where the model is calibrated for them."""
@@ -170,22 +270,6 @@ class Model(Estimator):
         if not calibration.is_match(found[0].score):
             logger.warning("no good match: the best suggestion is too unlikely to be a link")
         return [replace(s, probability=float(calibration.probability(s.score))) for s in found]
-
-    def _suggest_text(
-        self, text: str, k: int, direction: str, rule: str | None
-    ) -> list[Suggestion]:
-        raise ParameterError(
-            f"{type(self).__name__} learns from structure alone and cannot place a new text. "
-            "Pass node= with the id of a known node."
-        )
-
-    def _check_asked(self, k: int, direction: str) -> None:
-        self._check_fitted()
-        params.check(
-            type(self).__name__,
-            {"k": params.Int(1), "direction": params.Choice("out", "in", "both")},
-            {"k": k, "direction": direction},
-        )
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder; an older model there is replaced in one step."""
@@ -217,23 +301,57 @@ class Model(Estimator):
             )
         return self._tables() if direction == "out" else self._tables().reversed()
 
-    def _known(self, direction: str) -> Adjacency:
+    def _near(self, direction: str) -> Adjacency:
         if direction == "both":
             return self.graph_.adjacency()
         return self.graph_.adjacency(directed=True, reverse=direction == "in")
 
-    def _why(self, u: int, v: int) -> str:
+    def _why(self, catalog: Catalog, u: int, v: int) -> str:
         """Shared neighbours, as many as fit in a line."""
-        near = self.graph_.adjacency()
-        shared = np.intersect1d(_row(near, u), _row(near, v), assume_unique=True)
+        near = catalog.graph.adjacency()
+        shared = np.intersect1d(catalog.neighbours(u, near), catalog.neighbours(v, near))
         if len(shared) == 0:
             return "no shared neighbour"
-        names = ", ".join(str(self.graph_.names[w]) for w in shared[:3])
+        names = ", ".join(catalog.name(w) for w in shared[:3].tolist())
         more = ", …" if len(shared) > 3 else ""
         return f"{len(shared)} shared neighbour{'s' * (len(shared) > 1)}: {names}{more}"
 
-    def _text(self, v: int) -> str:
-        return self.graph_.texts[v] if self.graph_.texts is not None else ""
+    def _catalog(self, direction: str = "both") -> Catalog:
+        """All nodes at this moment."""
+        self._check_fitted()
+        found = self._catalogs_.get(direction)
+        if found is None:
+            with WRITING:  # graph, vectors and additions of one moment
+                tables = self._directed_tables(direction)
+                found = Catalog(self.graph_, tables, self._held(), self._prior_of_new())
+                self._catalogs_ = {**self._catalogs_, direction: found}
+        return found
+
+    def _prior_of_new(self) -> float | None:
+        """Log K + log q of a node without a link, where the method has a noise distribution."""
+        return None
+
+    def _vectors_of_new(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
+        raise ParameterError(
+            f"{type(self).__name__} learns from structure alone and cannot place a new node. Fit a "
+            "model that reads text, such as TGE, or add the node's links and fit again."
+        )
+
+    def _vectors_of_changed(
+        self, ids: Sequence[str], texts: Sequence[str]
+    ) -> tuple[Table, Table | None]:
+        kept = self._catalog().take(self._catalog().positions(ids))
+        return np.asarray(kept.center), None if kept.context is None else np.asarray(kept.context)
+
+    def _fold(self) -> None:
+        from pairgram.models.storage import fold
+
+        fold(self)
+
+    def _take_folder(self, path: Path, folder: "ModelFolder") -> None:
+        from pairgram.models.storage import take
+
+        take(self, path, folder)
 
     def _tables(self) -> Tables:
         """What the rules read, made at its first use: the prior reads every degree."""
@@ -275,14 +393,12 @@ class Model(Estimator):
                 f"{type(self).__name__} needs at least one edge. The graph has "
                 f"{graph.n_nodes} nodes and none: check the edge list."
             )
-        self.calibrations_ = {}  # those of an earlier fit say nothing of this one
+        # What an earlier fit left says nothing of this one.
+        self._forget()
+        self.calibrations_, self.index_ = {}, None
 
 
 def notice_fewer(found: int, k: int) -> None:
     """Say it when there are not so many nodes as were asked for."""
     if found < k:
         logger.warning("%d suggestions asked for; the graph has %d to offer", k, found)
-
-
-def _row(graph: Adjacency, u: int) -> IntArray:
-    return graph.indices[graph.indptr[u] : graph.indptr[u + 1]]

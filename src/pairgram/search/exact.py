@@ -13,7 +13,10 @@ BLOCK = 1 << 16
 
 
 def top_k(
-    score: Callable[[int, int], Floats], n_nodes: int, k: int, leave_out: IntArray
+    score: Callable[[int, int], Floats],
+    n_nodes: int,
+    k: int,
+    leave_out: IntArray | NDArray[np.bool_],
 ) -> tuple[IntArray, Floats]:
     """The k best-scored nodes, best first, ties by position.
 
@@ -26,7 +29,7 @@ def top_k(
     k
         How many; fewer come when fewer are left.
     leave_out
-        Positions never returned.
+        Positions never returned, or a mask of them, shape (n,).
 
     Returns
     -------
