@@ -249,6 +249,29 @@ def test_nodes_open_from_the_map(page):
     assert page.execute_script("return page.view.only") is None
 
 
+def test_reasons_are_shown_and_a_node_is_added(page, holder):
+    write(page, "blue boat")
+    page.find_elements(By.CSS_SELECTOR, ".open")[0].click()
+    words = wait(
+        page,
+        "return [...document.querySelectorAll('.reasons .words li')].map((e) => e.textContent)",
+    )
+    assert {"blue", "boat"} <= set(words)
+    assert page.find_elements(By.CSS_SELECTOR, ".reasons .near li")
+    by_id(page, "add").click()
+    wait(page, "return document.getElementById('token').open")
+    by_id(page, "token-value").send_keys("wrong", Keys.ENTER)
+    wait(page, "return document.getElementById('status').classList.contains('wrong')")
+    by_id(page, "add").click()
+    wait(page, "return document.getElementById('token').open")
+    by_id(page, "token-value").send_keys("a secret", Keys.ENTER)
+    wait(page, "return document.getElementById('status').textContent.includes('is a node')")
+    assert holder.current.model.node_text("new-1") == "blue boat"
+    assert "17 nodes" in by_id(page, "model").text
+    holder.current.model.remove(["new-1"])
+    assert all("401" in line["message"] for line in page.get_log("browser"))
+
+
 def test_light_and_dark(page):
     def paper():
         return page.execute_script("return getComputedStyle(document.body).backgroundColor")

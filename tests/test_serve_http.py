@@ -86,6 +86,28 @@ def test_vectors_and_scores_are_the_model_s_own(port, model):
     assert answer["rule"] == model.rule_
 
 
+@pytest.mark.parametrize("query", [{"text": "blue unheard thing"}, {"node": "a1"}])
+def test_explanations_are_the_model_s_own(port, model, query):
+    status, answer = post(port, "/explain", {**query, "target": "b2"})
+    assert status == 200
+    wanted = model.explain("b2", **query)
+    assert (answer["score"], answer["rule"]) == (pytest.approx(wanted.score, rel=1e-5), wanted.rule)
+    for part in ("words", "pieces", "target_words"):
+        assert [one["word"] for one in answer[part]] == [w.word for w in getattr(wanted, part)]
+        effects = [w.effect for w in getattr(wanted, part)]
+        assert [one["effect"] for one in answer[part]] == pytest.approx(effects, rel=1e-3, abs=1e-5)
+    assert [one["node"] for one in answer["neighbours"]] == [n.node for n in wanted.neighbours]
+    assert post(port, "/explain", {**query, "target": "nobody"})[0] == 404
+
+
+def test_filters_are_the_model_s_own(port, model):
+    status, answer = post(port, "/suggest", {"text": "blue", "prefix": ["a"], "k": 5})
+    assert status == 200
+    wanted = model.suggest("blue", prefix=["a"], k=5)
+    assert [one["node"] for one in answer["suggestions"]] == [s.node for s in wanted]
+    assert {one["node"][0] for one in answer["suggestions"]} == {"a"}
+
+
 def test_nodes_have_text_degree_and_neighbours(port, model):
     status, answer = get(port, "/nodes/a7")
     assert status == 200
@@ -155,6 +177,8 @@ BAD = [
     ("/score", {"pairs": [["a0", "nobody"]]}, 404, "nobody"),
     ("/score", {"pairs": [["a0"]]}, 422, "pairs"),
     ("/reload", {}, 401, "token"),
+    ("/add", {"nodes": [{"id": "x", "text": "y"}]}, 401, "token"),
+    ("/explain", {"target": "a0"}, 422, "give 'text' or 'node'"),
     ("/nowhere", {}, 404, ""),
 ]
 

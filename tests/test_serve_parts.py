@@ -25,8 +25,10 @@ def test_search_finds_what_a_plain_loop_finds(nodes, typed, most):
     rows = [
         " ".join(n.casefold().split()) + "\t" + " ".join(t.casefold().split()) for n, t in nodes
     ]
-    plain = {i for i, row in enumerate(rows) if wanted and all(w in row for w in wanted)}
-    found = Finder(names, texts).find(typed, most)
+    ids = [f"{i} {name}" for i, name in enumerate(names)]
+    rows = [f"{i} " + row for i, row in enumerate(rows)]
+    plain = {ids[i] for i, row in enumerate(rows) if wanted and all(w in row for w in wanted)}
+    found = Finder(ids, texts).find(typed, most)
     assert len(found) == len(set(found)) == min(most, len(plain))
     assert set(found) <= plain
 
@@ -34,8 +36,8 @@ def test_search_finds_what_a_plain_loop_finds(nodes, typed, most):
 def test_search_puts_ids_before_texts_and_whole_ones_first():
     names = ["other", "J45x", "J45", "Y"]
     texts = ["the J45 of it", "asthma, mild", "asthma", "j45"]
-    assert Finder(names, texts).find("j45", 9) == [2, 1, 3, 0]
-    assert Finder(names, None).find("J45", 1) == [2]
+    assert Finder(names, texts).find("j45", 9) == ["J45", "J45x", "Y", "other"]
+    assert Finder(names, None).find("J45", 1) == ["J45"]
     assert Finder([], []).find("a", 1) == []
 
 

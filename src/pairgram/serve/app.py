@@ -5,6 +5,7 @@ import contextlib
 import logging
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Annotated, Any
 
@@ -15,13 +16,13 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp
 
 from pairgram import __version__
-from pairgram.errors import PairgramError, UnknownNodeError
+from pairgram.errors import InputError, PairgramError, UnknownNodeError
 from pairgram.serve import schemas
 from pairgram.serve.batching import Batcher, BusyError
 from pairgram.serve.guard import Guard, one_line
 from pairgram.serve.limits import MOST_FOUND, MOST_ID, Limits
 from pairgram.serve.metrics import Metrics, resident_bytes
-from pairgram.serve.served import Holder, Question, answer
+from pairgram.serve.served import Holder, Item, Question, answer
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ PAGE = {
     "page.js": ("serve", "text/javascript; charset=utf-8"),
     "view.js": ("map", "text/javascript; charset=utf-8"),
 }
+WATCH_SECONDS = 2.0
 REFUSED: dict[int | str, dict[str, Any]] = {
     code: {"model": schemas.ErrorAnswer, "description": about}
     for code, about in (
@@ -68,7 +70,7 @@ class Server:
     ) -> None:
         self.holder, self.limits, self.token = holder, limits or Limits(), token
         self.metrics = Metrics()
-        self.batcher: Batcher[tuple[str, int], Any]
+        self.batcher: Batcher[Item, Any]
         api = FastAPI(
             title="pairgram", version=__version__, lifespan=self._lifespan,
             docs_url=None, redoc_url=None, responses=REFUSED,
@@ -81,14 +83,29 @@ class Server:
     async def _lifespan(self, app: FastAPI) -> AsyncIterator[None]:
         self.batcher = Batcher(answer, waiting=self.limits.waiting, note=self.metrics.batch)
         work = asyncio.create_task(self.batcher.run())
+        watch = asyncio.create_task(self._watch())
         with contextlib.suppress(RuntimeError, ValueError, NotImplementedError):
             # Not every system and thread has signals.
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._on_hangup)
         try:
             yield
         finally:
+            watch.cancel()
             self.batcher.close()
             await work
+            self.holder.close()
+
+    async def _watch(self) -> None:
+        """Take up what other processes add to the folder, between two batches."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            served = self.holder.current
+            try:
+                await self.batcher.ask(Question(served, "refresh"), ("", 0))
+            except PairgramError as error:
+                logger.error("%s", error)
+            if served.model.fingerprint_ != served.fingerprint:
+                await self._reload_or_log()  # another fit, not only other nodes
 
     def _on_hangup(self) -> None:
         self._reloading = asyncio.create_task(self._reload_or_log())
@@ -102,6 +119,8 @@ class Server:
     def _add_routes(self, api: FastAPI) -> None:
         routes: Sequence[tuple[str, str, Callable[..., Any], Any]] = (
             ("POST", "/suggest", self.suggest, schemas.SuggestAnswer),
+            ("POST", "/explain", self.explain, schemas.ExplainAnswer),
+            ("POST", "/add", self.add, schemas.AddAnswer),
             ("POST", "/embed", self.embed, schemas.EmbedAnswer),
             ("POST", "/score", self.score, schemas.ScoreAnswer),
             ("GET", "/nodes", self.search, schemas.NodesAnswer),
@@ -124,7 +143,7 @@ class Server:
         api.add_api_route("/", self.index, include_in_schema=False)
         api.add_api_route("/page/{name}", self.asset, include_in_schema=False)
 
-    async def _ask(self, question: Question, items: Sequence[tuple[str, int]]) -> list[Any]:
+    async def _ask(self, question: Question, items: Sequence[Item]) -> list[Any]:
         waits: list[Awaitable[Any]] = [self.batcher.ask(question, item) for item in items]
         try:
             async with asyncio.timeout(self.limits.seconds):
@@ -134,24 +153,48 @@ class Server:
 
     async def suggest(self, asked: schemas.SuggestRequest) -> dict[str, Any]:
         """Likely new links of a new text, or of a known node."""
-        served, about = self.holder.current, "text" if asked.node is None else "node"
-        query = asked.text if asked.node is None else asked.node
-        question = Question(served, about, asked.direction, asked.rule)
-        (found,) = await self._ask(question, [(query or "", asked.k)])
+        served = self.holder.current
+        question = Question(
+            served,
+            asked.about,
+            asked.rule,
+            asked.direction,
+            _tuple(asked.prefix),
+            _tuple(asked.label),
+        )
+        (found,) = await self._ask(question, [(asked.said, asked.k)])
         return {
             "suggestions": [
                 {
-                    **served.node(served.model.graph_.position(one.node)),
+                    **served.node(one.node),
                     "score": one.score,
                     "why": one.why,
                     "probability": one.probability,
+                    "relation": one.relation,
                 }
                 for one in found
+                if served.model.has(one.node)
             ],
             "words": served.words(asked.text or ""),
-            "match": served.is_match(about, asked.rule, found),
+            "match": served.is_match(asked.about, asked.rule, found),
             "generation": served.generation,
         }
+
+    async def explain(self, asked: schemas.ExplainRequest) -> dict[str, Any]:
+        """What carried the score of a suggestion: words, and neighbours near the query."""
+        question = Question(self.holder.current, f"explain {asked.about}", asked.rule)
+        (found,) = await self._ask(question, [(asked.said, asked.target)])
+        said = asdict(found)
+        del said["target"]
+        return said
+
+    def add(self, asked: schemas.AddRequest) -> dict[str, Any]:
+        """Add nodes by their texts, all of them or none; needs the token."""
+        texts = {one.id: one.text for one in asked.nodes}
+        if len(texts) < len(asked.nodes):
+            raise HTTPException(422, "nodes: an id comes twice.")
+        added, size = self.holder.add(texts)
+        return {"added": added, "nodes": size}
 
     async def embed(self, asked: schemas.EmbedRequest) -> dict[str, Any]:
         """Vectors of texts, known or new."""
@@ -175,13 +218,13 @@ class Server:
     ) -> dict[str, Any]:
         """Known nodes whose id or text has all the words of the query."""
         served = self.holder.current
-        return {"nodes": [served.node(at) for at in served.finder.find(query, limit)]}
+        return {"nodes": [served.node(name) for name in served.find(query, limit)]}
 
     def node(self, node: Annotated[str, Path(min_length=1, max_length=MOST_ID)]) -> dict[str, Any]:
         """A known node, its text, degree and neighbours."""
         served = self.holder.current
-        position = served.model.graph_.position(node)
-        return {**served.node(position), "neighbours": served.neighbours(position, MOST_FOUND)}
+        found = served.node(node)
+        return {**found, "neighbours": served.neighbours(found["position"], MOST_FOUND)}
 
     def map(self) -> dict[str, Any]:
         """What the map shows: its groups, by number."""
@@ -204,9 +247,9 @@ class Server:
     ) -> dict[str, Any]:
         """Nodes at places of the map's arrays."""
         served = self.holder.current
-        if not all(0 <= place < served.model.graph_.n_nodes for place in at):
-            raise HTTPException(404, f"The map has {served.model.graph_.n_nodes} places.")
-        return {"nodes": [served.node(place) for place in at]}
+        if not all(0 <= place < served.graph.n_nodes for place in at):
+            raise HTTPException(404, f"The map has {served.graph.n_nodes} places.")
+        return {"nodes": [served.node_at(place) for place in at]}
 
     async def reload(self) -> dict[str, Any]:
         """Load the model folder again; requests on their way end with the model they began with."""
@@ -215,7 +258,7 @@ class Server:
         except PairgramError as error:
             line = f"The model loaded before is still served: {error}"
             raise HTTPException(409, line) from None
-        return {"generation": served.generation, "nodes": served.model.graph_.n_nodes}
+        return {"generation": served.generation, "nodes": served.model.size_}
 
     async def health(self) -> dict[str, Any]:
         """What is served, and that it is."""
@@ -223,10 +266,11 @@ class Server:
         return {
             "status": "ok",
             "method": served.model.method,
-            "nodes": served.model.graph_.n_nodes,
-            "edges": served.model.graph_.n_edges,
+            "nodes": served.model.size_,
+            "edges": served.graph.n_edges,
             "reads_text": served.reads_text,
             "rules": list(served.model.rules_),
+            "labels": served.labels,
             "fingerprint": served.model.fingerprint_,
             "generation": served.generation,
             "writable": self.token is not None,
@@ -237,7 +281,7 @@ class Server:
         served = self.holder.current
         gauges = {
             "pairgram_waiting": ("Requests that wait for the model.", float(self.batcher.depth)),
-            "pairgram_nodes": ("Nodes of the model.", float(served.model.graph_.n_nodes)),
+            "pairgram_nodes": ("Nodes of the model.", float(served.model.size_)),
             "pairgram_generation": ("Models loaded so far.", float(served.generation)),
             "process_resident_memory_bytes": ("Memory of the process.", resident_bytes()),
         }
@@ -253,6 +297,10 @@ class Server:
         if name not in PAGE:
             raise HTTPException(404, "The page has no such file.")
         return _asset(name)
+
+
+def _tuple(given: list[str] | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(given)
 
 
 def _asset(name: str) -> Response:
@@ -279,7 +327,9 @@ def _answer_errors(api: FastAPI) -> None:
         line = {"error": str(error)}
         if isinstance(error, BusyError):
             return JSONResponse(line, 503, {"retry-after": "1"})
-        return JSONResponse(line, 404 if isinstance(error, UnknownNodeError) else 422)
+        if isinstance(error, UnknownNodeError):
+            return JSONResponse(line, 404)
+        return JSONResponse(line, 422 if isinstance(error, InputError) else 409)
 
     @api.exception_handler(Exception)
     async def _defect(request: Request, error: Exception) -> JSONResponse:

@@ -18,26 +18,26 @@ class Finder:
     Examples
     --------
     >>> Finder(["J45", "E10"], ["Asthma", "Type 1 diabetes"]).find("diab type", 5)
-    [1]
+    ['E10']
     """
 
     def __init__(self, names: Sequence[str], texts: Sequence[str] | None) -> None:
-        self._names = [_flat(name) for name in names]
+        self._names = list(names)
         texts = [""] * len(self._names) if texts is None else texts
-        rows = [f"{n}\t{_flat(t)}\n" for n, t in zip(self._names, texts, strict=True)]
+        rows = [f"{_flat(n)}\t{_flat(t)}\n" for n, t in zip(self._names, texts, strict=True)]
         self._ends = list(accumulate(map(len, rows)))
         self._all = "".join(rows)
 
-    def find(self, typed: str, most: int) -> list[int]:
-        """Positions of at most `most` nodes, best first."""
+    def find(self, typed: str, most: int) -> list[str]:
+        """Ids of at most `most` nodes, best first."""
         words = _flat(typed).split()
         if not words:
             return []
         whole, longest = " ".join(words), max(words, key=len)
         hits = islice(self._rows(longest), MOST_LOOKED_AT)
         found = [(row, text) for row, text in hits if all(word in text for word in words)]
-        ranked = sorted((self._rank(row, text, whole), row) for row, text in found)
-        return [row for _, row in ranked[:most]]
+        ranked = sorted((_rank(text, whole), row) for row, text in found)
+        return [self._names[row] for _, row in ranked[:most]]
 
     def _rows(self, word: str) -> Iterator[tuple[int, str]]:
         """Rows that have a word, in order, with what they say."""
@@ -48,11 +48,12 @@ class Finder:
             yield row, self._all[self._ends[row - 1] if row else 0 : end - 1]
             at = self._all.find(word, end)
 
-    def _rank(self, row: int, line: str, whole: str) -> tuple[int, int]:
-        """Smaller is better: the id itself, its beginning, the text itself, its beginning."""
-        name, _, text = line.partition("\t")
-        tests = (name == whole, name.startswith(whole), text == whole, text.startswith(whole))
-        return next((i for i, test in enumerate(tests) if test), len(tests)), len(line)
+
+def _rank(line: str, whole: str) -> tuple[int, int]:
+    """Smaller is better: the id itself, its beginning, the text itself, its beginning."""
+    name, _, text = line.partition("\t")
+    tests = (name == whole, name.startswith(whole), text == whole, text.startswith(whole))
+    return next((i for i, test in enumerate(tests) if test), len(tests)), len(line)
 
 
 def _flat(text: str) -> str:

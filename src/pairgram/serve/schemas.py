@@ -16,13 +16,11 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class SuggestRequest(Asked):
+class Query(Asked):
     """A new text, or a known node."""
 
     text: Text | None = None
     node: NodeId | None = None
-    k: Annotated[int, Field(ge=1, le=MOST_K, description="How many.")] = 10
-    direction: Literal["out", "in", "both"] = "both"
     rule: Annotated[str | None, Field(max_length=50, description="How links are scored.")] = None
 
     @model_validator(mode="after")
@@ -30,6 +28,48 @@ class SuggestRequest(Asked):
         if (self.text is None) == (self.node is None):
             raise ValueError("give 'text' or 'node', one of them")
         return self
+
+    @property
+    def about(self) -> str:
+        """Which of the two is given."""
+        return "text" if self.node is None else "node"
+
+    @property
+    def said(self) -> str:
+        """The text or the id."""
+        return self.text or "" if self.node is None else self.node
+
+
+class SuggestRequest(Query):
+    """What links are wanted."""
+
+    k: Annotated[int, Field(ge=1, le=MOST_K, description="How many.")] = 10
+    direction: Literal["out", "in", "both"] = "both"
+    prefix: Annotated[
+        list[NodeId] | None, Field(max_length=50, description="Only ids that begin with these.")
+    ] = None
+    label: Annotated[
+        list[NodeId] | None, Field(max_length=50, description="Only nodes with these labels.")
+    ] = None
+
+
+class ExplainRequest(Query):
+    """A suggestion, and what it was suggested for."""
+
+    target: NodeId
+
+
+class NewNode(Asked):
+    """A node to add."""
+
+    id: NodeId
+    text: Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
+
+
+class AddRequest(Asked):
+    """Nodes to add; all of them or none."""
+
+    nodes: Annotated[list[NewNode], Field(min_length=1, max_length=MOST_TEXTS)]
 
 
 class EmbedRequest(Asked):
@@ -53,6 +93,7 @@ class SuggestedNode(BaseModel):
     text: str
     why: str
     probability: float | None
+    relation: str | None = Field(description="Likeliest relation; ^ from the node to the query.")
     degree: int
     position: int | None = Field(description="Place in the map's arrays; null for later nodes.")
 
@@ -64,6 +105,40 @@ class SuggestAnswer(BaseModel):
     words: list[str] = Field(description="Words that the model reads in the text.")
     match: bool | None = Field(description="Whether the best is good enough, if calibrated.")
     generation: int = Field(description="How many models were loaded before this one, plus one.")
+
+
+class ExplainedWord(BaseModel):
+    """A word, and by how much the score falls without it."""
+
+    word: str
+    effect: float
+    known: bool
+
+
+class NearNode(BaseModel):
+    """A neighbour of the target, and how near it is to the query."""
+
+    node: str
+    text: str
+    similarity: float
+
+
+class ExplainAnswer(BaseModel):
+    """What carried the score of a suggestion."""
+
+    score: float
+    rule: str
+    words: list[ExplainedWord]
+    pieces: list[ExplainedWord]
+    target_words: list[ExplainedWord]
+    neighbours: list[NearNode]
+
+
+class AddAnswer(BaseModel):
+    """What was added; it is on disk and can be suggested."""
+
+    added: list[str]
+    nodes: int
 
 
 class EmbedAnswer(BaseModel):
@@ -111,6 +186,7 @@ class HealthAnswer(BaseModel):
     edges: int
     reads_text: bool
     rules: list[str]
+    labels: list[str] = Field(description="Labels to choose from, the first 200.")
     fingerprint: str
     generation: int
     writable: bool = Field(description="Whether a token was set, so that nodes can be added.")

@@ -3,6 +3,7 @@
 
 const LEGEND = 8;
 const WAIT = 130; // milliseconds after a key before the server is asked
+const SHOWN = 12; // suggestions
 const SOURCE = "pairgram:item";
 
 const $ = (id) => document.getElementById(id);
@@ -66,8 +67,10 @@ class Page {
       this.say(error.message, true);
       return;
     }
-    const { method, nodes, edges, writable, reads_text: reads } = this.health;
-    $("model").textContent = `${method} · ${number(nodes)} nodes · ${number(edges)} links`;
+    const { writable, reads_text: reads, labels } = this.health;
+    this.showModel();
+    $("label").append(...labels.map((name) => el("option", {}, name)));
+    $("only").hidden = !labels.length;
     $("add").hidden = !writable || !reads;
     this.decisions = new Decisions(this.health.fingerprint, () => this.showDecisions());
     this.restore();
@@ -75,6 +78,11 @@ class Page {
     if (!reads) this.noText();
     this.ask();
     await this.loadMap();
+  }
+
+  showModel() {
+    const { method, nodes, edges } = this.health;
+    $("model").textContent = `${method} · ${number(nodes)} nodes · ${number(edges)} links`;
   }
 
   noText() {
@@ -126,6 +134,21 @@ class Page {
     $("text").focus();
   }
 
+  /** Make the item a node of the model. */
+  async add() {
+    const id = this.source, text = $("text").value.trim();
+    if (!text || this.query.kind === "node") return this.say("Type the text of a new item first.", true);
+    try {
+      const { nodes } = await this.server.post("/add", { nodes: [{ id, text }] });
+      this.health.nodes = nodes;
+      this.showModel();
+      await this.ask();
+      this.say(`${id} is a node of the model now.`);
+    } catch (error) {
+      this.say(error.message, true);
+    }
+  }
+
   get source() {
     return this.query.kind === "node" ? this.query.node : $("id").value.trim() || "new-1";
   }
@@ -160,8 +183,8 @@ class Page {
     $("list").classList.add("stale");
     const began = performance.now();
     try {
-      const body = isNode ? { node: this.query.node } : { text };
-      this.answer = await this.server.post("/suggest", { ...body, k: 12 }, asking.signal);
+      const only = $("label").value ? { label: [$("label").value] } : {};
+      this.answer = await this.server.post("/suggest", { ...this.asked(), ...only, k: SHOWN }, asking.signal);
       const took = Math.round(performance.now() - began);
       this.opened = null;
       this.showList();
@@ -173,6 +196,11 @@ class Page {
     } finally {
       if (this.asking === asking) $("list").classList.remove("stale");
     }
+  }
+
+  /** The query as the server reads it. */
+  asked() {
+    return this.query.kind === "node" ? { node: this.query.node } : { text: $("text").value };
   }
 
   sayFound(took) {
@@ -221,7 +249,7 @@ class Page {
         el("span", { class: "mono" }, one.node),
         el("span", { class: "bar", title: `score ${score}` }, bar),
         el("span", {}, links(one.degree)),
-        el("span", { class: "why" }, one.why)),
+        el("span", { class: "why" }, one.relation ? `${one.relation} · ${one.why}` : one.why)),
     );
     const name = clip(one.text || one.node, 60);
     const yes = el("button", { class: "yes", type: "button", "aria-pressed": "false", "aria-label": `Accept ${name}`, title: "Accept (A)", onclick: () => this.decide(i, "accept") }, svg("M3 8.5l3.2 3.2L13 5"));
@@ -259,11 +287,35 @@ class Page {
     this.showReasons(reasons, one);
   }
 
-  showReasons(reasons, one) {
-    reasons.append(
-      el("p", {}, one.why),
-      el("button", { class: "link", type: "button", onclick: () => this.openNode(one.node) }, `Show ${clip(one.node, 30)} and its neighbours`),
-    );
+  async showReasons(reasons, one) {
+    const open = el("button", { class: "link", type: "button", onclick: () => this.openNode(one.node) }, `Show ${clip(one.node, 30)} and its neighbours`);
+    const wait = el("p", { class: "quiet" }, "Looking for what carried it…");
+    reasons.append(wait, open);
+    try {
+      const said = await this.server.post("/explain", { ...this.asked(), target: one.node });
+      wait.replaceWith(...this.reasons(said));
+    } catch (error) {
+      wait.textContent = error.message;
+    }
+  }
+
+  /** Words that carried the score, and neighbours of the node that are near the query. */
+  reasons({ words, pieces, target_words: theirs, neighbours }) {
+    const most = Math.max(1e-9, ...[...words, ...theirs].map((one) => Math.abs(one.effect)));
+    const chips = (list) => el("ul", { class: "words" }, ...list.map((one) => {
+      const chip = el("li", { class: one.effect < 0 ? "against" : null, title: `${one.effect > 0 ? "+" : ""}${one.effect.toPrecision(2)}` }, one.word);
+      chip.style.setProperty("--share", Math.max(0, one.effect / most).toFixed(2));
+      return chip;
+    }));
+    const parts = [];
+    const part = (title, list, content) => list.length && parts.push(el("h3", {}, title), content);
+    part("Words of the query", words, chips(words));
+    part("Letters of unknown words", pieces, chips(pieces));
+    part("Words of the suggestion", theirs, chips(theirs));
+    part("Its neighbours that are nearest", neighbours, el("ul", { class: "near" }, ...neighbours.map((other) => el("li", {},
+      el("button", { class: "link mono", type: "button", onclick: () => this.openNode(other.node) }, clip(other.node, 24)),
+      el("span", { class: "text" }, other.text)))));
+    return parts.length ? parts : [el("p", { class: "quiet" }, "Nothing that can be named.")];
   }
 
   /* Decisions. */
@@ -568,6 +620,8 @@ class Page {
       this.keepItem();
       this.markVerdicts();
     });
+    $("add").addEventListener("click", () => this.add());
+    $("label").addEventListener("change", () => this.ask());
     $("next").addEventListener("click", () => this.nextItem());
     $("undo").addEventListener("click", () => this.undo());
     $("export-links").addEventListener("click", () => download("links.tsv", this.decisions.links()));
