@@ -16,6 +16,8 @@ Floats = NDArray[np.floating[Any]]
 
 METHODS = ("auto", "umap", "pca")
 NEIGHBOURS = 15
+MIN_DISTANCE = 0.5
+"""Wider than UMAP's own: nodes with almost the same text stay apart on the screen."""
 BLOCK = 1 << 14
 
 
@@ -73,7 +75,9 @@ def _umap(vectors: Floats, seed: int) -> Floats:
         warnings.simplefilter("ignore")  # a seed means one thread, and says so
         from umap import UMAP
 
-        made = UMAP(n_neighbors=NEIGHBOURS, metric="cosine", random_state=seed, low_memory=True)
+        made = UMAP(
+            n_neighbors=NEIGHBOURS, min_dist=MIN_DISTANCE, metric="cosine", random_state=seed
+        )
         points: Floats = made.fit_transform(np.asarray(vectors, np.float32))
     lost = ~np.isfinite(points).all(axis=1)  # nodes that resemble nothing
     points[lost] = np.median(points[~lost], axis=0) if not lost.all() else 0.0

@@ -21,6 +21,7 @@ async function start() {
     {
       onHover: say,
       onPick: (i) => view.show([i]),
+      covers: () => [document.getElementById("groups").getBoundingClientRect()],
       names: async (nodes) => nodes.map((i) => ({ node: about.names[i], text: about.texts[i] })),
     },
   );

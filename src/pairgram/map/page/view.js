@@ -9,7 +9,7 @@ const PALETTE = [
 ];
 const GREY = "#9aa0a8";
 const OTHERS = "others";
-const NAMED = 40; // groups whose names may be shown
+const NAMED = 28; // groups whose names may be shown
 const MOST_NAMES = 60; // single nodes named when few are in sight
 
 function rgb(color) {
@@ -83,7 +83,8 @@ class MapView {
   /**
    * @param canvas  the element to draw on
    * @param data    {points: Float32Array (2n), group: Uint16Array (n), groups: [{name, size}]}
-   * @param calls   {onPick(node), onHover(node|null), names(nodes) -> Promise<[{node, text}]>}
+   * @param calls   {onPick(node), onHover(node or -1), names(nodes) -> Promise<[{node, text}]>,
+   *                covers() -> boxes that lie over the canvas}
    */
   constructor(canvas, data, calls = {}) {
     this.canvas = canvas;
@@ -287,7 +288,7 @@ class MapView {
   stamp(visible) {
     const room = Math.sqrt((this.width * this.height) / Math.max(visible, 1));
     const most = (4.5 + 0.5 * Math.log2(Math.max(1, this.zoom))) * this.ratio;
-    const radius = Math.round(4 * Math.min(most, Math.max(0.8 * this.ratio, 0.3 * room))) / 4;
+    const radius = Math.round(4 * Math.min(most, Math.max(0.8 * this.ratio, 0.26 * room))) / 4;
     if (!this.stamps.has(radius)) this.stamps.set(radius, makeStamp(radius));
     return this.stamps.get(radius);
   }
@@ -298,10 +299,12 @@ class MapView {
     return [Cells.of(x0), Cells.of(y0), Cells.of(x1), Cells.of(y1)];
   }
 
-  countSeen([c0, r0, c1, r1]) {
+  /** Points in sight; of one cell no more than `most` count. */
+  countSeen([c0, r0, c1, r1], most = Infinity) {
+    const start = this.cells.start;
     let seen = 0;
     for (let r = r0; r <= r1; r++) {
-      seen += this.cells.start[r * GRID + c1 + 1] - this.cells.start[r * GRID + c0];
+      for (let c = r * GRID + c0; c <= r * GRID + c1; c++) seen += Math.min(most, start[c + 1] - start[c]);
     }
     return seen;
   }
@@ -312,7 +315,8 @@ class MapView {
     const scale = this.scale;
     // Whole pixels: the picture shifts as one, without flicker.
     const ox = Math.round(width / 2 - this.cx * scale), oy = Math.round(height / 2 + this.cy * scale);
-    const stamp = this.stamp(this.countSeen(sight));
+    // Points on top of each other leave room for larger dots.
+    const stamp = this.stamp(this.countSeen(sight, 10));
     const side = (2 / GRID) * scale;
     const budget = Math.ceil((6 * side * side) / stamp.size) + 4;
     const { reach, dx, dy, cover, size } = stamp;
@@ -422,6 +426,7 @@ class MapView {
     c.textBaseline = "middle";
     c.textAlign = "center";
     c.lineJoin = "round";
+    if (this.calls.covers) taken.push(...this.calls.covers().map((box) => this.onCanvas(box)));
     if (this.marks.here) {
       const [x, y] = this.screen(...this.marks.here);
       taken.push([x - 12 * u, y - 12 * u, x + 12 * u, y + 12 * u]);
@@ -432,6 +437,12 @@ class MapView {
     const seen = this.inSight(MOST_NAMES);
     if (seen) this.nameNodes(seen, look, taken);
     else this.nameGroups(look, taken);
+  }
+
+  /** A box of the window in pixels of the canvas. */
+  onCanvas({ left, top, right, bottom }) {
+    const own = this.canvas.getBoundingClientRect(), u = this.ratio;
+    return [(left - own.left) * u, (top - own.top) * u, (right - own.left) * u, (bottom - own.top) * u];
   }
 
   nameGroups(look, taken) {

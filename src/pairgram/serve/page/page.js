@@ -376,6 +376,7 @@ class Page {
           onPick: (at) => this.pick(at),
           onHover: (at) => this.hover(at),
           names: (nodes) => this.nodesAt(nodes),
+          covers: () => [...document.querySelectorAll(".map .card:not([hidden])")].map((card) => card.getBoundingClientRect()),
         },
       );
       $("map").setAttribute("aria-label", `Map of ${number(n)} nodes in ${about.groups.length} groups`);
