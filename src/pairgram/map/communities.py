@@ -26,7 +26,7 @@ def communities(near: Adjacency) -> IntArray:
     from pairgram.kernels.communities import move_nodes
 
     n = len(near.indptr) - 1
-    indptr: IntArray = near.indptr
+    indptr = near.indptr.copy()  # frozen arrays would be compiled for anew
     indices = near.indices.astype(np.int64)
     weight = np.ones(len(indices)) if near.weight is None else near.weight.astype(np.float64)
     member = np.arange(n)
