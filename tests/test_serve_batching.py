@@ -50,11 +50,12 @@ def test_what_waits_is_done_at_once():
     sizes, gate = [], threading.Event()
 
     def work(kind, items):
+        sizes.append(len(items))
         gate.wait(10)
         return items
 
     async def main():
-        batcher = Batcher(work, note=sizes.append)
+        batcher = Batcher(work)
         task = asyncio.create_task(batcher.run())
         first = asyncio.create_task(batcher.ask("a", 0))
         await asyncio.sleep(0.05)

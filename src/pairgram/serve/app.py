@@ -81,7 +81,7 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        self.batcher = Batcher(answer, waiting=self.limits.waiting, note=self.metrics.batch)
+        self.batcher = Batcher(self._work, waiting=self.limits.waiting)
         work = asyncio.create_task(self.batcher.run())
         watch = asyncio.create_task(self._watch())
         with contextlib.suppress(RuntimeError, ValueError, NotImplementedError):
@@ -94,6 +94,11 @@ class Server:
             self.batcher.close()
             await work
             self.holder.close()
+
+    def _work(self, question: Question, items: Sequence[Item]) -> list[Any]:
+        if question.about != "refresh":
+            self.metrics.batch(len(items))
+        return answer(question, items)
 
     async def _watch(self) -> None:
         """Take up what other processes add to the folder, between two batches."""

@@ -38,8 +38,6 @@ class Batcher(Generic[Item, Result]):
         Items of a batch.
     waiting
         Items that may wait; `ask` raises `BusyError` beyond that.
-    note
-        Called with the size of every batch.
     """
 
     def __init__(
@@ -47,9 +45,8 @@ class Batcher(Generic[Item, Result]):
         work: Callable[[Any, Sequence[Item]], Sequence[Result]],
         most: int = 64,
         waiting: int = 512,
-        note: Callable[[int], None] = lambda size: None,
     ) -> None:
-        self._work, self._most, self._waiting, self._note = work, most, waiting, note
+        self._work, self._most, self._waiting = work, most, waiting
         self._queue: deque[_Job[Item]] = deque()
         self._wake = asyncio.Event()
         self._pool = ThreadPoolExecutor(1, "pairgram-model")
@@ -77,7 +74,6 @@ class Batcher(Generic[Item, Result]):
             self._wake.clear()
             batch = self._take()
             if batch:
-                self._note(len(batch))
                 await self._do(batch)
             elif not self._closing:
                 await self._wake.wait()
