@@ -32,6 +32,7 @@ def vectors(folder: str) -> tuple[np.ndarray, np.ndarray]:
     left = np.concatenate([a for a, _ in terms], axis=1)
     right = np.concatenate([b for _, b in terms], axis=1)
     items = np.column_stack([right, bias]).astype(np.float32)
+    items -= items.mean(axis=0)  # the order of the products stays the same
     queries = np.column_stack([left, np.ones(len(left))]).astype(np.float32)
     return items, queries
 
@@ -118,7 +119,7 @@ def usearch_rows(items: np.ndarray, queries: np.ndarray, truth: list[set[int]]) 
 
     rows = []
     for metric, dtype, links, effort in (
-        ("cos", "f16", 16, 128), ("ip", "f16", 16, 128),
+        ("ip", "f16", 16, 128), ("cos", "f16", 16, 128), ("cos", "f16", 16, 256),
     ):  # fmt: skip
         stored = lifted(items) if metric == "cos" else items
         row = measure(

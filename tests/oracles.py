@@ -305,3 +305,15 @@ def modularity(edges, community):
         degree = sum(w * ((community[a] == c) + (community[b] == c)) for a, b, w in edges)
         total += inside / m - (degree / (2 * m)) ** 2
     return total
+
+
+def slow_mrr(rows):
+    """Mean over links of 1 / rank, other links left out, ties at the mean rank."""
+    found = []
+    for scores, links in rows:
+        others = [s for v, s in enumerate(scores) if v not in set(links.tolist())]
+        for link in links:
+            above = sum(s > scores[link] for s in others)
+            tied = sum(s == scores[link] for s in others)
+            found.append(1 / (1 + above + tied / 2))
+    return sum(found) / len(found)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pairgram import params
 from pairgram.calibration import Calibration
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import Adjacency, TextGraph
 from pairgram.models.catalog import Catalog
 from pairgram.models.finding import Finder
 from pairgram.models.keeping import WRITING, Keeping
+from pairgram.models.naming import Namer
 from pairgram.models.placed import aligned, allowed, next_best, possible_rules
 from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs
 from pairgram.models.suggesting import Asked, Strings, Suggestion
@@ -26,12 +28,17 @@ if TYPE_CHECKING:
     from pairgram.io.folder import ModelFolder
     from pairgram.models.explaining import Explanation
     from pairgram.search.ann import AnnIndex
+    from pairgram.search.fusion import Fusion
+    from pairgram.search.relations import RelationModel
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 Table = NDArray[np.float32]
 
 logger = logging.getLogger(__name__)
+
+CONTINUED_RATE = 0.25
+"""Share of the first learning rate at which `partial_fit` goes on."""
 
 
 class Model(Keeping):
@@ -51,6 +58,8 @@ class Model(Keeping):
         How scores become probabilities, for a "node" and for a "text"; empty where not calibrated.
     index_
         Index for approximate search, see `build_index`; None where there is none.
+    fusion_
+        Weights of the rule "fused" for new texts, see `pairgram fit --fuse`; None without.
     """
 
     method: ClassVar[str]
@@ -62,6 +71,8 @@ class Model(Keeping):
     stats_: dict[str, Any]
     calibrations_: Mapping[str, Calibration] = MappingProxyType({})
     index_: "AnnIndex | None" = None
+    fusion_: "Fusion | None" = None
+    _relations_: "RelationModel | None" = None
     _tables_: Tables
     directed: bool = False
     rule: str = "dot"
@@ -69,6 +80,51 @@ class Model(Keeping):
     @abstractmethod
     def fit(self, graph: TextGraph) -> Self:
         """Learn from a graph; starts afresh every time and changes nothing in it."""
+
+    def partial_fit(
+        self,
+        edges: Iterable[Sequence[str]],
+        texts: Mapping[str, str] | None = None,
+        epochs: int = 1,
+    ) -> Self:
+        """Go on training with new links, from the vectors as they are.
+
+        It costs `epochs` passes over the pairs of the larger graph, at a quarter of the first
+        learning rate. The model no longer lives in its folder then: save it to keep what it learnt.
+        Calibrations and fused weights stay as they are.
+
+        Parameters
+        ----------
+        edges
+            New links: source and target ids, and a relation where the links of the graph have one.
+        texts
+            Id -> text of ends that the model does not have.
+        epochs
+            Passes over the pairs.
+        """
+        from pairgram.models.continuing import enlarged
+
+        self._check_fitted()
+        params.check(type(self).__name__, {"epochs": params.Int(1)}, {"epochs": epochs})
+        with WRITING:
+            graph = enlarged(self, edges, texts or {})
+            self._fold_in_memory()
+            self.close()
+            self._home_ = None
+            self._continue(graph, epochs)
+            self._catalogs_, self._relations_ = {}, None
+            if self.index_ is not None:
+                self.build_index(self.index_.rule)
+        return self
+
+    def _continue(self, graph: TextGraph, epochs: int) -> None:
+        """Train on a graph whose first nodes are the fitted ones."""
+        raise self._cannot_continue()
+
+    def _cannot_continue(self) -> ParameterError:
+        return ParameterError(
+            f"{type(self).__name__} cannot go on from its vectors: fit it again on all links."
+        )
 
     @property
     def is_fitted(self) -> bool:
@@ -213,6 +269,20 @@ class Model(Keeping):
         self.index_ = AnnIndex.build(chosen, [right for _, right in terms], bias)
         return self
 
+    @property
+    def relations_(self) -> "RelationModel | None":
+        """What names the relations of suggestions, made at its first use; None without any."""
+        self._check_fitted()
+        typed = self.graph_.relation
+        if self._relations_ is None and typed is not None and len(typed.code):
+            from pairgram.search.relations import RelationModel
+
+            triples = (typed.source, typed.target, typed.code)
+            self._relations_ = RelationModel.fit(
+                self.vectors_.center, self.graph_.degree, triples, typed.names
+            )
+        return self._relations_
+
     def _asked(
         self,
         k: int,
@@ -240,14 +310,16 @@ class Model(Keeping):
         barred = catalog.barred(asked.prefix, asked.label)
         barred[catalog.neighbours(position, self._near(asked.direction))] = True
         barred[position] = True
-        finder = Finder(catalog, rule, asked, self.index_)
+        namer = Namer.of(self, catalog, asked)
+        finder = Finder(catalog, rule, asked, self.index_, namer)
         found, scores = finder.find(query, 0, barred)
         notice_fewer(len(found), asked.k)
         suggested = [
             Suggestion(catalog.name(v), float(s), catalog.text(v), self._why(catalog, position, v))
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
-        return self._confident("node", suggested, rule)
+        named = suggested if namer is None else namer.name(query, 0, found, suggested)
+        return self._confident("node", named, rule)
 
     def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
         raise ParameterError(
@@ -285,6 +357,13 @@ class Model(Keeping):
     def _extra_json(self) -> dict[str, dict[str, Any]]:
         """JSON files of the model folder beside the config, by name without the suffix."""
         return {}
+
+    def _extra_parts(self) -> dict[str, dict[str, Any]]:
+        """More of them, of what was fitted beside the method itself."""
+        return {}
+
+    def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
+        """Take up what `_extra_parts` gave; what does not fit raises `InputError`."""
 
     def _take_parts(
         self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]
@@ -343,6 +422,11 @@ class Model(Keeping):
         kept = self._catalog().take(self._catalog().positions(ids))
         return np.asarray(kept.center), None if kept.context is None else np.asarray(kept.context)
 
+    def _fold_in_memory(self) -> None:
+        from pairgram.models.storage import fold_in_memory
+
+        fold_in_memory(self)
+
     def _fold(self) -> None:
         from pairgram.models.storage import fold
 
@@ -395,7 +479,7 @@ class Model(Keeping):
             )
         # What an earlier fit left says nothing of this one.
         self._forget()
-        self.calibrations_, self.index_ = {}, None
+        self.calibrations_, self.index_, self._relations_ = {}, None, None
 
 
 def notice_fewer(found: int, k: int) -> None:

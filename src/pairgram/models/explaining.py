@@ -10,6 +10,7 @@ from pairgram import params
 from pairgram.errors import ParameterError
 from pairgram.models.catalog import Catalog
 from pairgram.models.scoring import Floats, Tables, pair_terms, unit_rows
+from pairgram.search.fusion import FUSED
 
 if TYPE_CHECKING:
     from pairgram.models.base import Model
@@ -102,7 +103,7 @@ def explain(
     said = catalog.text(source) if source is not None else str(text)
     query = _query(model, catalog, source, said)
     is_new = source is None or source >= catalog.n_fitted
-    chosen = model._rule_for(catalog, query, rule, is_new=is_new)
+    chosen = model._rule_for(catalog, query, _learned(model, rule), is_new=is_new)
     goal = catalog.take(np.array([aim]))
     score = float(_scores(query, goal, chosen)[0])
     words: list[Word] = []
@@ -120,6 +121,12 @@ def explain(
     return Explanation(
         target, score, chosen, tuple(words), tuple(pieces), tuple(target_words), tuple(near)
     )
+
+
+def _learned(model: "Model", rule: str | None) -> str | None:
+    """The rule; of fused scores the learned part is explained."""
+    fusion = getattr(model, "fusion_", None)
+    return fusion.rule if rule == FUSED and fusion is not None else rule
 
 
 def _query(model: "Model", catalog: Catalog, source: int | None, text: str) -> Tables:

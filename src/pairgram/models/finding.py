@@ -1,6 +1,6 @@
 """From queries to the best positions of a catalog, exactly or by an index."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from pairgram.models.suggesting import Asked
 from pairgram.search import top_k
 
 if TYPE_CHECKING:
+    from pairgram.models.naming import Namer
     from pairgram.search.ann import AnnIndex
 
 Found = tuple[IntArray, Floats]
@@ -32,10 +33,25 @@ class Finder:
         How many, and how to search.
     index
         Index for approximate search, where there is one.
+    namer
+        Names relations, where one is asked for.
+    block
+        Gives the scores of some queries with every position, shape (b, n + m), for a rule that is
+        no sum of products.
     """
 
-    def __init__(self, catalog: Catalog, rule: str, asked: Asked, index: "AnnIndex | None") -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        rule: str,
+        asked: Asked,
+        index: "AnnIndex | None",
+        namer: "Namer | None" = None,
+        block: Callable[[slice], Floats] | None = None,
+    ) -> None:
         self._catalog, self._rule, self._k = catalog, rule, asked.k
+        self._namer = namer if asked.relation is not None else None
+        self._block = block
         fits = index is not None and index.rule == rule and not catalog.tables.backwards
         if asked.search == "ann" and not fits:
             raise ParameterError(
@@ -46,21 +62,34 @@ class Finder:
 
     def find(self, query: Tables, row: int, barred: Mask) -> Found:
         """The best positions for one query, and their scores; fewer than k where few are left."""
+        if self._namer is not None:
+            barred = barred | ~self._namer.fits(query, row)
         found = None if self._index is None else self._by_index(query, row, barred)
         if found is None:
-            score = self._catalog.scorer(query, self._rule, row)
-            found = top_k(score, self._catalog.size, self._k, barred)
+            found = top_k(self._scorer(query, row), self._catalog.size, self._k, barred)
         return _numbers(*found)
+
+    def _scorer(self, query: Tables, row: int) -> Callable[[int, int], Floats]:
+        if self._block is None:
+            return self._catalog.scorer(query, self._rule, row)
+        scores = self._block(slice(row, row + 1))[0]
+        return lambda begin, end: scores[begin:end]
 
     def find_many(self, query: Tables, barred: Mask) -> Iterator[Found]:
         """The same for every row of the queries."""
         count = len(query.center)
-        if self._index is not None or count == 1:
+        if self._index is not None or self._namer is not None or count == 1:
             yield from (self.find(query, row, barred) for row in range(count))
             return
         step = max(1, BLOCK_SCORES // self._catalog.size)
         for begin in range(0, count, step):
-            for scores in self._catalog.block(query, self._rule, slice(begin, begin + step)):
+            rows = slice(begin, begin + step)
+            block = (
+                self._catalog.block(query, self._rule, rows)
+                if self._block is None
+                else self._block(rows)
+            )
+            for scores in block:
                 yield _numbers(*best_of(scores, self._k, barred))
 
     def _by_index(self, query: Tables, row: int, barred: Mask) -> Found | None:

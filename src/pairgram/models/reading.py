@@ -2,7 +2,8 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +13,18 @@ from pairgram.graph import TextGraph
 from pairgram.models.base import Model, notice_fewer
 from pairgram.models.catalog import Catalog
 from pairgram.models.finding import Finder
+from pairgram.models.fusing import Evidence, FusedPlaced
+from pairgram.models.naming import Namer
 from pairgram.models.placed import Placed
-from pairgram.models.scoring import Tables, unit_rows
+from pairgram.models.scoring import Floats, Tables, unit_rows
 from pairgram.models.suggesting import Asked, Strings, Suggestion
+from pairgram.search.fusion import FUSED, LEARNED, Fusion
 from pairgram.text.cleaning import beginning
 
 logger = logging.getLogger(__name__)
 
 Table = NDArray[np.float32]
+FUSION = "fusion"
 
 # Shared words are looked for in so much of a new text.
 MOST_CHARACTERS = 1 << 15
@@ -27,6 +32,8 @@ MOST_CHARACTERS = 1 << 15
 
 class ReadingModel(Model):
     """Base of the methods whose vectors come from text."""
+
+    _evidence_: Evidence | None = None
 
     @abstractmethod
     def words(self, text: str) -> list[str]:
@@ -52,7 +59,10 @@ class ReadingModel(Model):
 
     def place(self, texts: Sequence[str]) -> Placed:
         """New texts ready to be scored against known nodes and each other."""
-        return self._placed(texts, "both")
+        placed = self._placed(texts, "both")
+        if self.fusion_ is None:
+            return placed
+        return FusedPlaced(placed, texts, self.fusion_, self._evidence())
 
     def _read(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         self._check_fitted()
@@ -99,17 +109,53 @@ class ReadingModel(Model):
     def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
         catalog = self._catalog(asked.direction)
         query = self._query(texts, catalog)
-        rule = self._rule_for(catalog, query, asked.rule, is_new=True)
+        if asked.rule == FUSED and self.fusion_ is not None:
+            rule, block = FUSED, self._fused(catalog, query, texts, self.fusion_)
+        else:
+            rule, block = self._rule_for(catalog, query, asked.rule, is_new=True), None
         read = [set(self.words(beginning(text, MOST_CHARACTERS))) for text in texts]
         self._notice_unread(read)
         barred = catalog.barred(asked.prefix, asked.label)
-        results = Finder(catalog, rule, asked, self.index_).find_many(query, barred)
-        found = [
-            [self._suggestion(catalog, words, v, s) for v, s in zip(*result, strict=True)]
-            for words, result in zip(read, results, strict=True)
-        ]
+        namer = Namer.of(self, catalog, asked)
+        results = Finder(catalog, rule, asked, self.index_, namer, block).find_many(query, barred)
+        found = []
+        for row, (words, (places, scores)) in enumerate(zip(read, results, strict=True)):
+            listed = zip(places.tolist(), scores, strict=True)
+            some = [self._suggestion(catalog, words, v, s) for v, s in listed]
+            found.append(some if namer is None else namer.name(query, row, places, some))
         notice_fewer(min(map(len, found), default=asked.k), asked.k)
         return [self._confident("text", one, rule) for one in found]
+
+    def _fused(
+        self, catalog: Catalog, query: Tables, texts: Sequence[str], fusion: Fusion
+    ) -> Callable[[slice], Floats]:
+        """Function that gives the fused scores of some texts with every position."""
+        evidence = self._evidence()
+
+        def block(rows: slice) -> Floats:
+            learned = np.nan_to_num(catalog.block(query, fusion.rule, rows), nan=-np.inf)
+            least = learned.min(axis=1, keepdims=True, where=np.isfinite(learned), initial=0)
+            parts = evidence.parts(texts[rows], catalog)
+            return fusion.combine({LEARNED: np.maximum(learned, least), **parts})
+
+        return block
+
+    def _evidence(self) -> Evidence:
+        """BM25, votes and degrees, made at their first use."""
+        made = self._evidence_
+        if made is None or made.graph is not self.graph_:
+            made = self._evidence_ = Evidence(self.graph_, self.words)
+        return made
+
+    def _extra_parts(self) -> dict[str, dict[str, Any]]:
+        return {} if self.fusion_ is None else {FUSION: self.fusion_.to_json()}
+
+    def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
+        self.fusion_ = Fusion.from_json(extra[FUSION]) if FUSION in extra else None
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.fusion_ = self._evidence_ = None
 
     def _query(self, texts: Sequence[str], catalog: Catalog) -> Tables:
         """Vectors of new texts as those of queries."""

@@ -1,9 +1,11 @@
 """Models on disk."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.calibration import Calibration
@@ -25,9 +27,10 @@ from pairgram.io.folder import (
 )
 from pairgram.io.lock import FolderLock
 from pairgram.models.keeping import Home, merged
+from pairgram.search.relations import RelationModel
 from pairgram.vectors import Vectors
 
-CALIBRATION = "calibration"
+CALIBRATION, RELATIONS = "calibration", "relations"
 
 if TYPE_CHECKING:
     from pairgram.models.base import Model
@@ -43,14 +46,16 @@ def save(model: "Model", path: Path) -> None:
         "directed": model.graph_.directed,
         "stats": model.stats_,
     }
-    extra = model._extra_json()
+    extra = {**model._extra_json(), **model._extra_parts()}
     if model.calibrations_:
         extra = {**extra, CALIBRATION: {k: c.to_json() for k, c in model.calibrations_.items()}}
+    if model.relations_ is not None:
+        extra = {**extra, RELATIONS: {"names": list(model.relations_.names)}}
     model.close()
     lock = FolderLock(path) if is_model(path) else None
     try:
         write_folder(
-            path, config, model._weights(), _nodes(model), extra,
+            path, config, {**model._weights(), **_relation_weights(model)}, _nodes(model), extra,
             lambda folder: _write_index(model, folder, 0),
         )  # fmt: skip
     finally:
@@ -116,7 +121,10 @@ def take(model: "Model", path: Path, folder: ModelFolder) -> None:
     try:
         stored = folder.extra.get(CALIBRATION, {})
         model.calibrations_ = {kind: Calibration.from_json(c) for kind, c in stored.items()}
-        model._take_parts(folder.tensors, folder.extra)
+        tensors = dict(folder.tensors)
+        _take_relations(model, tensors.pop(RELATIONS, None), folder.extra.get(RELATIONS))
+        model._take_parts(tensors, folder.extra)
+        model._take_extra(folder.extra)
         model._replay(folder.changes)
     except InputError as error:
         raise FileFormatError(path, f"is damaged: {error}") from None
@@ -135,6 +143,20 @@ def _nodes(model: "Model") -> Nodes:
     return Nodes(
         tables, graph.names, graph.texts, graph.labels, (graph.source, graph.target), relations
     )
+
+
+def _relation_weights(model: "Model") -> dict[str, NDArray[Any]]:
+    named = model.relations_
+    return {} if named is None else {RELATIONS: named.weight}
+
+
+def _take_relations(
+    model: "Model", weight: NDArray[Any] | None, note: Mapping[str, Any] | None
+) -> None:
+    model._relations_ = None
+    if weight is not None and note is not None:
+        names = tuple(map(str, note.get("names", ())))
+        model._relations_ = RelationModel(names, weight).check(model.vectors_.dim)
 
 
 def _write_index(model: "Model", folder: Path, generation: int) -> None:

@@ -59,13 +59,19 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is learned from: parameters, presets filled in, and a graph with its words."""
+    """What is learned from: parameters, presets filled in, and a graph with its words.
+
+    With `weights`, those of an earlier fit by their names in `TextNet`, training goes on from them;
+    `word_dim` is the length of its word vectors.
+    """
 
     chosen: Chosen
     graph: TextGraph
     vocabulary: Vocabulary
     tokens: Tokens
     pretrained: Pretrained | None = None
+    weights: Mapping[str, NDArray[Any]] | None = None
+    word_dim: int | None = None
 
 
 def learn(
@@ -116,9 +122,10 @@ def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
     from pairgram.training.text_net import TextNet
 
     chosen, start = job.chosen, None
-    if chosen["word_vectors"] is not None and not chosen["without_word"]:
+    goes_on = job.weights is not None
+    if not goes_on and chosen["word_vectors"] is not None and not chosen["without_word"]:
         start = read_word_vectors(chosen["word_vectors"], job.vocabulary)
-    word_dim = int(chosen["dim"] if start is None else start[0].shape[1])
+    word_dim = job.word_dim or int(chosen["dim"] if start is None else start[0].shape[1])
     spec = encoder_spec(chosen, word_dim, job.pretrained)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(chosen["seed"])
@@ -126,7 +133,10 @@ def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
         net = TextNet(encoder, job.graph.n_nodes, chosen["contexts"], chosen["id_vectors"])
     if start is not None:
         encoder.start_from(*start)
-    if isinstance(encoder, PretrainedEncoder):
+    if job.weights is not None:
+        given = {name: torch.from_numpy(np.array(array)) for name, array in job.weights.items()}
+        net.load_state_dict(given)
+    elif isinstance(encoder, PretrainedEncoder):
         encoder.load(chosen["pretrained"])
     return net, spec, encoder.spell((*job.vocabulary.words, *job.tokens.unknown))
 

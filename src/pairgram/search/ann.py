@@ -22,9 +22,9 @@ class AnnIndex:
     """A graph index (HNSW) over all nodes for one scoring rule.
 
     A rule is a sum of products and a term of the node, so one product of longer vectors: [left, 1]
-    with [right, term]. One more number makes all of the latter equally long, and then the best
-    product is the nearest by angle, which the index looks for. Candidates are scored exactly by the
-    caller.
+    with [right, term]. The mean of the latter is taken off, which changes no order, and one more
+    number makes them equally long: then the best product is the nearest by angle, which the index
+    looks for. Candidates are scored exactly by the caller.
 
     Parameters
     ----------
@@ -50,20 +50,26 @@ class AnnIndex:
         """Index all nodes; `parts` are the tables of the rule's products, `bias` its term."""
         index_class = _usearch().Index
         size = len(parts[0])
-        squares = sum(np.einsum("ij,ij->i", part, part) for part in parts)
-        squares = np.nan_to_num(squares) + (0 if bias is None else np.square(bias))
-        longest = float(np.max(squares))
-        width = sum(part.shape[1] for part in parts) + (bias is not None) + 1
+        columns = [*parts, *(() if bias is None else (bias[:, None],))]
+        means = [np.nanmean(part, axis=0) for part in columns]
+
+        def block(begin: int) -> Floats:
+            some = slice(begin, begin + BLOCK)
+            pairs = zip(columns, means, strict=True)
+            moved: Floats = np.hstack([part[some] - mean for part, mean in pairs])
+            return np.nan_to_num(moved)
+
+        begins = range(0, size, BLOCK)
+        longest = max(float(np.square(block(begin)).sum(axis=1).max()) for begin in begins)
         index = index_class(
-            ndim=width, metric="cos", dtype="f16", connectivity=LINKS,
+            ndim=sum(map(len, means)) + 1, metric="cos", dtype="f16", connectivity=LINKS,
             expansion_add=EFFORT_ADD, expansion_search=EFFORT,
         )  # fmt: skip
-        for begin in range(0, size, BLOCK):
-            some = slice(begin, min(begin + BLOCK, size))
-            columns = [*(part[some] for part in parts), *(() if bias is None else (bias[some],))]
-            lift = np.sqrt(np.maximum(longest - squares[some], 0))
-            items = np.nan_to_num(np.column_stack([*columns, lift])).astype(np.float32)
-            index.add(np.arange(some.start, some.stop), items)
+        for begin in begins:
+            items = block(begin)
+            lift = np.sqrt(np.maximum(longest - np.square(items).sum(axis=1), 0))
+            lifted = np.column_stack([items, lift]).astype(np.float32)
+            index.add(np.arange(begin, begin + len(items)), lifted)
         return cls(rule, size, index)
 
     def search(self, query: Floats, count: int) -> NDArray[np.int64]:

@@ -219,6 +219,16 @@ def _start(parts: Partition, settings: Settings) -> Progress:
     return Progress(center, center if settings.shared_table else aligned(np.zeros_like(center)))
 
 
+def start_from(center: Table, context: Table, degree: IntArray, settings: Settings) -> Progress:
+    """Progress that begins with the vectors of the first m nodes, both (m, dim)."""
+    count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
+    parts = partition(noise_mass(degree), count, settings.seed)
+    progress = _start(parts, settings)
+    for table, given in ((progress.center, center), (progress.context, context)):
+        table[parts.number[: len(given)], : settings.dim] = given
+    return progress
+
+
 def _train_chunk(
     blocks: Blocks,
     parts: Partition,
