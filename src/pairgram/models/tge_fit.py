@@ -210,12 +210,10 @@ def _train(
 
 
 def _vectors(net: "TextNet", task: "TextTask", chosen: Chosen) -> tuple[Table, Table]:
-    from pairgram.text.encoders import Rows, resolve_device
+    from pairgram.text.encoders import resolve_device
     from pairgram.training.text import node_vectors
 
-    device = resolve_device(chosen["device"])
-    nodes, spelling = np.arange(len(task.words)), Rows.of(task.spelling, device)
-    center, context = node_vectors(net, task.words, nodes, spelling, device)
+    center, context = node_vectors(net, task, resolve_device(chosen["device"]))
     if not np.isfinite(center).all() or not np.isfinite(context).all():
         raise PairgramError(
             "TGE did not converge: its vectors are no longer numbers. The learning rate was "
