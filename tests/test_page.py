@@ -341,7 +341,7 @@ def pan(browser):
            v.frames.length = 0;
            let left = 60;
            const step = () => {
-             v.panBy(left % 2 ? 9 : -7, 4);
+             v.panBy(12 * Math.cos(left / 9), 12 * Math.sin(left / 9));
              if (left--) requestAnimationFrame(step); else done(v.frames);
            };
            step();"""

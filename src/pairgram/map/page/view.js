@@ -62,7 +62,7 @@ class Cells {
   }
 }
 
-/** A dot of some radius as pixels: offsets and how much of each is covered, of 256. */
+/** A dot of some radius as pixels: offsets and how much of each is covered. */
 function makeStamp(radius) {
   const reach = Math.ceil(radius);
   const dx = [], dy = [], cover = [];
@@ -72,7 +72,7 @@ function makeStamp(radius) {
       if (share > 0.04) {
         dx.push(x);
         dy.push(y);
-        cover.push(Math.round(256 * share));
+        cover.push(share);
       }
     }
   }
@@ -158,7 +158,7 @@ class MapView {
     this.width = this.canvas.width = width;
     this.height = this.canvas.height = height;
     this.image = this.context.createImageData(width, height);
-    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.pixels = new Int32Array(this.image.data.buffer);
     this.draw();
   }
 
@@ -278,7 +278,7 @@ class MapView {
   drawNow() {
     const look = this.theme();
     const [r, g, b] = rgb(look.paper);
-    this.pixels.fill(((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
+    this.pixels.fill((255 << 24) | (b << 16) | (g << 8) | r);
     this.drawPoints();
     this.context.putImageData(this.image, 0, 0);
     this.drawMarks(look);
@@ -322,11 +322,12 @@ class MapView {
     const { reach, dx, dy, cover, size } = stamp;
     const offset = Int32Array.from(dx, (x, k) => dy[k] * width + x);
     // Marks stand out from points that step back.
-    const full = this.marks.here ? 120 : 205;
-    const strong = Int32Array.from(cover, (c) => (c * full) >> 8);
-    const faint = Int32Array.from(cover, (c) => (c * 26) >> 8);
-    const redBlue = Uint32Array.from(this.colors, ([r, , b]) => r | (b << 16));
-    const green = Uint32Array.from(this.colors, ([, g]) => g << 8);
+    // Shares are of 64: then all products stay small integers, which is several times quicker.
+    const full = this.marks.here ? 30 : 51;
+    const strong = Int32Array.from(cover, (c) => Math.ceil(c * full));
+    const faint = Int32Array.from(cover, (c) => Math.ceil(c * 6));
+    const redBlue = Int32Array.from(this.colors, ([r, , b]) => r | (b << 16));
+    const green = Int32Array.from(this.colors, ([, g]) => g << 8);
     this.drawn = 0;
     for (let row = r0; row <= r1; row++) {
       for (let column = c0; column <= c1; column++) {
@@ -339,11 +340,11 @@ class MapView {
           const shares = this.only === null || this.only === g ? strong : faint;
           const at = py * width + px;
           for (let s = 0; s < size; s++) {
-            const a = shares[s], p = at + offset[s], old = pixels[p], rest = 256 - a;
+            const a = shares[s], rest = 64 - a, p = at + offset[s], old = pixels[p];
             pixels[p] =
               0xff000000 |
-              ((((old & 0xff00ff) * rest + rb * a) >>> 8) & 0xff00ff) |
-              ((((old & 0x00ff00) * rest + gg * a) >>> 8) & 0x00ff00);
+              (((Math.imul(old & 0xff00ff, rest) + Math.imul(rb, a)) >> 6) & 0xff00ff) |
+              (((Math.imul(old & 0x00ff00, rest) + Math.imul(gg, a)) >> 6) & 0x00ff00);
           }
         }
         this.drawn += Math.max(0, end - begin);
