@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from cli_files import fail
+from pairgram.serve.run import bind
 from pairgram.serve.served import Holder
 from serving import bearer, get, post, running, save_world
 from worlds import build, world
@@ -85,3 +87,17 @@ def test_the_command_reloads_at_sighup_and_stops_at_sigterm(folder):
         process.terminate()
     said = process.communicate(timeout=20)
     assert (process.returncode, *said) == (0, "", "")
+
+
+def test_bad_usage_is_one_line(folder, tmp_path, monkeypatch):
+    assert "--token" in fail("serve", folder, "--host", "0.0.0.0", code=2)
+    assert "token must be" in fail("serve", folder, "--token", " ", code=2)
+    assert "nothing" in fail("serve", tmp_path / "nothing", code=1)
+    assert "is no map" in fail("serve", folder, "--map", folder / "config.json", code=1)
+    with bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert "choose another --port" in fail("serve", folder, "--port", port, code=1)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "pairgram.serve.run")
+    assert "pip install 'pairgram[serve]'" in fail("serve", folder, code=1)

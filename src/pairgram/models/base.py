@@ -131,6 +131,9 @@ class Model(Keeping):
         """Whether `fit` or `load` has been called."""
         return hasattr(self, "vectors_")
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.is_fitted
+
     @property
     def rules_(self) -> tuple[str, ...]:
         """Scoring rules that this model allows."""

@@ -44,9 +44,10 @@ class Served:
         return Finder(self.graph.names.tolist(), self.graph.texts)
 
     def find(self, typed: str, most: int) -> list[str]:
-        """Ids of nodes by what is typed, those that were added first."""
+        """Ids of nodes by what is typed: that very id, then nodes that were added, then others."""
         added = self.model.added_
-        found = Finder(list(added), list(added.values())).find(typed, most)
+        found = [typed] if self.model.has(typed) else []
+        found += Finder(list(added), list(added.values())).find(typed, most)
         known = self._finder.find(typed, most + len(found))
         listed = dict.fromkeys([*found, *(name for name in known if self.model.has(name))])
         return list(listed)[:most]

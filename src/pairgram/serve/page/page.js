@@ -544,6 +544,7 @@ class Page {
   }
 
   choose(node) {
+    clearTimeout(this.findTimer);
     this.closeFound();
     $("find").value = "";
     this.openNode(node);
@@ -627,7 +628,10 @@ class Page {
     $("undo").addEventListener("click", () => this.undo());
     $("export-links").addEventListener("click", () => download("links.tsv", this.decisions.links()));
     $("export-items").addEventListener("click", () => download("items.tsv", this.decisions.items()));
-    $("find").addEventListener("input", () => this.find());
+    $("find").addEventListener("input", () => {
+      clearTimeout(this.findTimer);
+      this.findTimer = setTimeout(() => this.find(), WAIT);
+    });
     $("find").addEventListener("keydown", (event) => this.findKey(event));
     $("find").addEventListener("blur", () => this.closeFound());
     $("zoom-in").addEventListener("click", () => this.view?.zoomBy(1.6));
