@@ -24,17 +24,24 @@ def write_png(path: str | Path, drawn: Map, size: int = 1600) -> None:
 
 def paint(drawn: Map, size: int) -> NDArray[np.uint8]:
     """Dots coloured by group, shape (size, size, 3); where many lie, the colour is full."""
-    scale = (1 - 2 * MARGIN) * (size - 1) / 2
-    column = np.rint(drawn.points[:, 0] * scale + (size - 1) / 2).astype(np.int64)
-    row = np.rint(-drawn.points[:, 1] * scale + (size - 1) / 2).astype(np.int64)
-    at, colors = row * size + column, _colors(drawn)[drawn.group]
-    sheets = [np.bincount(at, minlength=size * size)]
-    sheets += [np.bincount(at, colors[:, channel], size * size) for channel in range(3)]
     stamp = _stamp(size, len(drawn))
-    count, *ink = (_spread(sheet.reshape(size, size).astype(np.float32), stamp) for sheet in sheets)
+    reach = max(dx for dx, _, _ in stamp)
+    wide = size + 2 * reach  # dots at the edge are cut off
+    scale = (1 - 2 * MARGIN) * (size - 1) / 2
+    column = np.rint(drawn.points[:, 0] * scale + (size - 1) / 2).astype(np.int64) + reach
+    row = np.rint(-drawn.points[:, 1] * scale + (size - 1) / 2).astype(np.int64) + reach
+    at, colors = row * wide + column, _colors(drawn)[drawn.group].astype(np.float32)
+    sheets = np.zeros((4, wide * wide), np.float32)
+    for dx, dy, share in stamp:
+        np.add.at(sheets[3], at + dy * wide + dx, np.float32(share))
+        for channel in range(3):
+            np.add.at(sheets[channel], at + dy * wide + dx, colors[:, channel] * np.float32(share))
+    inner = slice(reach, reach + size)
+    *ink, count = sheets.reshape(4, wide, wide)[:, inner, inner]
     mean = np.stack(ink, axis=2) / np.maximum(count, 1e-9)[:, :, None]
     cover = (1 - (1 - OPACITY) ** count)[:, :, None]
-    return np.rint(PAPER + (mean - PAPER) * cover).astype(np.uint8)
+    pixels: NDArray[np.uint8] = np.rint(PAPER + (mean - PAPER) * cover).astype(np.uint8)
+    return pixels
 
 
 def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
@@ -49,17 +56,6 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
 
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def _spread(sheet: NDArray[np.float32], stamp: list[tuple[int, int, float]]) -> NDArray[np.float32]:
-    """Each pixel's value under a dot around it, shape (size, size)."""
-    reach, size = max(dx for dx, _, _ in stamp), len(sheet)
-    wide = np.pad(sheet, reach)
-    total = np.zeros_like(sheet)
-    for dx, dy, share in stamp:
-        x, y = reach + dx, reach + dy
-        total += np.float32(share) * wide[y : y + size, x : x + size]
-    return total
 
 
 def _stamp(size: int, n: int) -> list[tuple[int, int, float]]:
