@@ -37,9 +37,9 @@ def page(model: Model) -> str:
     lines = [
         "# Explanations", "",
         f"Made by `python docs/explanations_make.py MODEL` with `{model!r}` on openmed,",
-        f"rule `{RULE}`. Only nodes of ICD-10-CM (public domain) and the Disease Ontology (CC0) are",
-        "suggested here. The texts are ours and no node has them. In brackets: what the score loses",
-        "without the word.",
+        f"rule `{RULE}`. Only nodes of ICD-10-CM (public domain) and the Disease Ontology (CC0)",
+        "are suggested here. The texts are ours and no node has them. In brackets: what the score",
+        "loses without the word.",
         "", "## Suggestions that a reader would accept", "",
     ]  # fmt: skip
     for text in GOOD:
