@@ -2,7 +2,7 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -211,7 +211,8 @@ class Curating(Keeping):
         barred[catalog.neighbours(position, self._near(asked.direction))] = True
         barred[position] = True
         namer = Namer.of(self, catalog, asked)
-        finder = Finder(catalog, rule, asked, self.index_, namer)
+        block = self._block_of_node(catalog, rule, position)
+        finder = Finder(catalog, rule, asked, self.index_, namer, block)
         found, scores = finder.find(query, 0, barred)
         notice_fewer(len(found), asked.k)
         suggested = [
@@ -233,6 +234,12 @@ class Curating(Keeping):
             return self._rule(rule)
         possible = possible_rules(query, catalog.tables)
         return next_best(self.rule_, possible) if rule is None else allowed(rule, possible)
+
+    def _block_of_node(
+        self, catalog: Catalog, rule: str, position: int
+    ) -> Callable[[slice], Floats] | None:
+        """Scores of a node with every position, (1, n + m), where a rule is no sum of products."""
+        return None
 
     def _confident(self, kind: str, found: list[Suggestion], rule: str) -> list[Suggestion]:
         """Suggestions with probabilities, where the model is calibrated for them."""

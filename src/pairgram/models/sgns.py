@@ -149,13 +149,16 @@ class SgnsModel(Model):
         callback: Callback | None,
         degree: NDArray[np.int64],
         judge: Judge | None = None,
+        start: Table | None = None,
     ) -> Trained:
         if checkpoint is None:
-            return self._finite(*train(source, degree, settings, engine, None, callback, judge))
+            return self._finite(
+                *train(source, degree, settings, engine, None, callback, judge, start)
+            )
         keeper: Checkpoint[Progress] = Checkpoint(Path(checkpoint), self._identity(graph))
         after_turn = keeper.after_turn(callback)
         done = self._finite(
-            *train(source, degree, settings, engine, keeper.read(), after_turn, judge)
+            *train(source, degree, settings, engine, keeper.read(), after_turn, judge, start)
         )
         keeper.write(done[2])
         return done

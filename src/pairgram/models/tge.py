@@ -100,6 +100,8 @@ class TGE(ReadingModel):
     patience
         Epochs without a better AUC_pair (under "calibrated") on 5 % of the links, held back for
         this, before training ends with the best weights; 0 trains on all links for all epochs.
+    refit
+        After an end by `patience`, train afresh on all links for as many epochs as were best.
     rule
         How links are scored: "dot", "context", "symmetric" or "calibrated".
     device
@@ -175,6 +177,7 @@ class TGE(ReadingModel):
         "batch_size": params.Optional(params.Int(1)),
         "epochs": params.Optional(params.Int(1)),
         "patience": params.Optional(params.Int(0)),
+        "refit": params.Bool(),
         "rule": params.Optional(params.Choice(*RULES)),
         "device": params.Choice("auto", "cpu", "cuda", "mps"),
         "directed": params.Bool(),
@@ -214,6 +217,7 @@ class TGE(ReadingModel):
         batch_size: int | None = None,
         epochs: int | None = None,
         patience: int | None = None,
+        refit: bool = False,
         rule: str | None = None,
         device: str = "auto",
         directed: bool = False,
@@ -232,6 +236,7 @@ class TGE(ReadingModel):
         self.mask_known, self.offset, self.l2 = mask_known, offset, l2
         self.optimizer, self.learning_rate, self.batch_size = optimizer, learning_rate, batch_size
         self.epochs, self.patience, self.rule = epochs, patience, rule  # type: ignore[assignment]
+        self.refit = refit
         self.device, self.directed, self.seed, self.threads = device, directed, seed, threads
 
     def fit(
