@@ -6,7 +6,7 @@ import pairgram as pg
 
 SHELVES = {
     "kitchen": ["bread knife", "bread board", "frying pan", "soup pan", "soup spoon", "pan lid"],
-    "garden": ["garden spade", "garden fork", "flower pot", "flower seeds", "water can", "seed tray"],
+    "garden": ["garden spade", "garden fork", "flower pot", "flower seeds", "can", "seed tray"],
     "office": ["paper clips", "paper punch", "ink pen", "ink bottle", "desk lamp", "desk tray"],
 }  # fmt: skip
 

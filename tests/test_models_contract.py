@@ -41,10 +41,17 @@ OTHER = {
     "mask_known": lambda old: not old,
     "optimizer": lambda old: "adagrad",
     "batch_size": lambda old: old + 4,
+    "features": lambda old: old - 1,
+    "neighbours": lambda old: old - 1,
+    "text_epochs": lambda old: old + 1,
+    "with_attention": lambda old: not old,
+    "structure_weight": lambda old: old + 0.5,
+    "text_weight": lambda old: old + 0.5,
+    "cross_weight": lambda old: old + 0.5,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.
-ELSEWHERE = {"cleaning", "patience", "preset", "pretrained"}
+ELSEWHERE = {"cleaning", "patience", "preset", "pretrained", "refit"}
 
 methods = pytest.mark.parametrize("method", METHODS)
 

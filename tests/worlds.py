@@ -32,6 +32,17 @@ SMALL = {
         "batch_size": 4,
         "threads": 1,
     },
+    # With more features than the two that part the cliques, single words part nodes of one.
+    "tadw": {"dim": 8, "features": 3, "epochs": 4},
+    "paper2vec": {"dim": 16, "length": 20, "times": 20, "neighbours": 2},
+    "cane": {
+        "dim": 16,
+        "epochs": 20,
+        "learning_rate": 0.01,
+        "negatives": 2,
+        "batch_size": 32,
+        "threads": 1,
+    },
     "text_matching": {"word_vectors": WORD_VECTORS},
 }
 # Methods that draw and train; the others are the same whatever the seed, and know no direction.

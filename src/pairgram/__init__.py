@@ -16,21 +16,36 @@ if TYPE_CHECKING:
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
-    from pairgram.models import LINE, PS, TGE, DeepWalk, Node2Vec, Suggestion, TextMatching, load
+    from pairgram.models import (
+        CANE,
+        LINE,
+        PS,
+        TADW,
+        TGE,
+        DeepWalk,
+        Node2Vec,
+        Paper2Vec,
+        Suggestion,
+        TextMatching,
+        load,
+    )
     from pairgram.sampling import Pairs, iter_pairs, sample_pairs
     from pairgram.split import Split, split_edges, split_nodes, split_nodes_time, split_time
     from pairgram.vectors import Vectors
 
 # Each name is imported when first used: `import pairgram` itself loads nothing heavy.
 _HOME = {
+    "CANE": "models",
     "DeepWalk": "models",
     "LINE": "models",
     "Node2Vec": "models",
     "PS": "models",
     "Pairs": "sampling",
+    "Paper2Vec": "models",
     "PairgramError": "errors",
     "Split": "split",
     "Suggestion": "models",
+    "TADW": "models",
     "TGE": "models",
     "TextGraph": "graph",
     "TextMatching": "models",
@@ -46,13 +61,16 @@ _HOME = {
 }
 
 __all__ = [
+    "CANE",
     "LINE",
     "PS",
+    "TADW",
     "TGE",
     "DeepWalk",
     "Node2Vec",
     "PairgramError",
     "Pairs",
+    "Paper2Vec",
     "Split",
     "Suggestion",
     "TextGraph",

@@ -56,7 +56,7 @@ def published_cells(row: Row, method: str) -> list[str]:
     if pair is None:
         return [NONE, NONE]
     other = f" ({row.stands_in_for})" if row.stands_in_for else ""
-    return [f"{value:.4f}{other}" for value in pair]
+    return [NONE if value is None else f"{value:.4f}{other}" for value in pair]
 
 
 def settings(parameters: dict[str, Any]) -> str:

@@ -58,8 +58,8 @@ def _ratios(table: Table, store: Store) -> tuple[str, Marks]:
 
 
 def _area(line: Line, protocol: str) -> Mark:
-    pair = line.row.published.get(line.method)
-    published = float(pair[0]) if pair is not None and line.row.stands_in_for is None else None
+    area = (line.row.published.get(line.method) or (None,))[0]
+    published = None if area is None or line.row.stands_in_for is not None else float(area)
     ours = line.metric(protocol, "auc_lr") if line.cards else None
     return Mark(f"{line.row.name}, {line.label}", ours, published)
 

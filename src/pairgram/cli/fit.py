@@ -31,7 +31,10 @@ def fit(
     parameters: MethodFlags,
     output: OutputFlags,
     model: Annotated[
-        str, typer.Option(help="ps, deepwalk, node2vec, line, tge or text_matching.")
+        str,
+        typer.Option(
+            help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec or cane."
+        ),
     ] = "ps",
     calibrate: Annotated[
         bool,

@@ -25,8 +25,10 @@ class MethodFlags:
     dim: Annotated[int | None, _flag("Length of a vector.")] = None
     order: Annotated[int | None, _flag("ps, tge: largest distance in a pair, 1 to 8.")] = None
     times: Annotated[int | None, _flag("Rounds of sampling, or walks from a node.")] = None
-    length: Annotated[int | None, _flag("deepwalk, node2vec: nodes of a walk.")] = None
-    window: Annotated[int | None, _flag("deepwalk, node2vec: steps beside the centre.")] = None
+    length: Annotated[int | None, _flag("deepwalk, node2vec, paper2vec: nodes of a walk.")] = None
+    window: Annotated[
+        int | None, _flag("deepwalk, node2vec, paper2vec: steps beside the centre.")
+    ] = None
     p: Annotated[float | None, _flag("node2vec: return parameter.", "--p")] = None
     q: Annotated[float | None, _flag("node2vec: in-out parameter.", "--q")] = None
     per_edge: Annotated[float | None, _flag("line: draws of an edge.")] = None
@@ -38,7 +40,8 @@ class MethodFlags:
         bool | None, _flag("Take log K off every score in training.", "--offset/--no-offset")
     ] = None
     rule: Annotated[
-        str | None, _flag("How links are scored: dot, context, symmetric, calibrated, cosine.")
+        str | None,
+        _flag("How links are scored: dot, context, symmetric, calibrated, cosine, pair."),
     ] = None
     preset: Annotated[str | None, _flag("tge: paper or best.")] = None
     encoder: Annotated[str | None, _flag("tge: bilstm, bag or pretrained.")] = None
@@ -51,12 +54,17 @@ class MethodFlags:
     ] = None
     without_char: Annotated[bool | None, _flag("tge: no characters.", "--without-char")] = None
     without_word: Annotated[bool | None, _flag("tge: characters alone.", "--without-word")] = None
-    cleaning: Annotated[str | None, _flag("tge, text_matching: paper or words.")] = None
-    min_count: Annotated[int | None, _flag("tge: rarer words are unknown.")] = None
-    max_words: Annotated[int | None, _flag("tge: words of a text that are read.")] = None
+    cleaning: Annotated[str | None, _flag("Methods that read texts: paper or words.")] = None
+    min_count: Annotated[int | None, _flag("Rarer words are unknown.")] = None
+    max_words: Annotated[int | None, _flag("tge, cane: words of a text that are read.")] = None
     word_vectors: Annotated[
         str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
+    features: Annotated[int | None, _flag("tadw: length of a text's features.")] = None
+    neighbours: Annotated[
+        int | None, _flag("paper2vec: links from a node to those of the nearest texts.")
+    ] = None
+    text_epochs: Annotated[int | None, _flag("paper2vec: passes over the texts.")] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
     shared_negatives: Annotated[
         int | None,
@@ -68,12 +76,22 @@ class MethodFlags:
     mask_known: Annotated[
         bool | None, _flag("tge: no links in the noise.", "--mask-known/--no-mask-known")
     ] = None
+    with_attention: Annotated[
+        bool | None,
+        _flag("cane: texts read in view of each other.", "--attention/--no-attention"),
+    ] = None
+    structure_weight: Annotated[float | None, _flag("cane: weight of s·s.")] = None
+    text_weight: Annotated[float | None, _flag("cane: weight of t·t.")] = None
+    cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
-    batch_size: Annotated[int | None, _flag("tge: centres of a batch.")] = None
+    batch_size: Annotated[int | None, _flag("tge: centres of a batch; cane: links of one.")] = None
     patience: Annotated[
         int | None, _flag("ps, tge: epochs without a better score before the end; 0 runs all.")
     ] = None
-    device: Annotated[str | None, _flag("tge: auto, cpu, cuda or mps.")] = None
+    refit: Annotated[
+        bool | None, _flag("tge: after an end by --patience, train on all links.", "--refit")
+    ] = None
+    device: Annotated[str | None, _flag("tge, cane: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:
         """Return the parameters that the user gave."""

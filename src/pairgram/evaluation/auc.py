@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,8 @@ from pairgram.evaluation.scorer import LinkModel, Scores, checked_scores
 from pairgram.metrics import auc_pair, average_precision, roc_auc
 
 _LOG = logging.getLogger(__name__)
+
+PairFeatures = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.floating[Any]]]
 
 FEWEST_CENTERS = 10
 _HALVES = int.from_bytes(b"halves", "big")  # a stream of its own, whatever else uses the seed
@@ -61,7 +64,7 @@ def by_rule(model: LinkModel, trials: Trials) -> dict[str, PairResult]:
 
 
 def auc_lr(
-    vectors: NDArray[np.floating[Any]], trials: Trials, seed: int = 0
+    vectors: NDArray[np.floating[Any]] | PairFeatures, trials: Trials, seed: int = 0
 ) -> tuple[float | None, str | None]:
     """ROC AUC of a logistic regression on the products of the two ends' vectors.
 
@@ -72,7 +75,8 @@ def auc_lr(
     Parameters
     ----------
     vectors
-        Centre vectors, shape (n, dim).
+        Centre vectors, shape (n, dim); or a function of the two ends of pairs, both (m,), that
+        gives features to take in place of the products, shape (m, f).
     trials
         Positives and negatives.
     seed
@@ -93,12 +97,18 @@ def auc_lr(
 
 
 def _products(
-    vectors: NDArray[np.floating[Any]], trials: Trials, rows: NDArray[np.int64]
+    vectors: NDArray[np.floating[Any]] | PairFeatures, trials: Trials, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Element-wise products of both kinds of pairs, shape (2r, dim), and labels, shape (2r,)."""
-    center = vectors[trials.center[rows]].astype(np.float64)
+
+    def of(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
+        if callable(vectors):
+            return vectors(left, right)
+        return vectors[left].astype(np.float64) * vectors[right]
+
+    center = trials.center[rows]
     features = np.concatenate(
-        [center * vectors[trials.positive[rows]], center * vectors[trials.negative[rows]]]
+        [of(center, trials.positive[rows]), of(center, trials.negative[rows])], dtype=np.float64
     )
     if not np.isfinite(features).all():
         raise InputError("AUC_LR: the centre vectors must be finite. Got NaN or infinity.")

@@ -77,7 +77,8 @@ def measure_links(
         hard = {drawn.negatives: by_rule(model, drawn) for drawn in harder if len(drawn)}
         buckets = _buckets(model, split, trials)
     with _timed(seconds, "auc_lr"):
-        area, reason = auc_lr(model.vectors_.center, trials, seed)
+        own_features = getattr(model, "pair_features", None)
+        area, reason = auc_lr(own_features or model.vectors_.center, trials, seed)
     with _timed(seconds, "floors"):
         floors = _link_floors(split, trials, harder, words_of(model), options.word_vectors)
     metrics = {"auc_pair": rules[model.rule_].auc_pair, "auc_lr": area, "ap": rules[model.rule_].ap}
@@ -90,7 +91,7 @@ def measure_links(
         trials,
         model.rule_,
         metrics,
-        notes={} if reason is None else {"auc_lr": reason},
+        notes=_lr_notes(reason, own_features is not None),
         ties={rule: result.ties for rule, result in rules.items()},
         floors=floors,
         counts={f"{drawn.negatives}/centers": len(drawn) for drawn in harder},
@@ -169,6 +170,14 @@ def fit_if_needed(model: LinkModel, split: Split, seconds: dict[str, float]) -> 
         with _timed(seconds, "fit"):
             model.fit(split.train)
     audit_model(model, split)
+
+
+def _lr_notes(reason: str | None, own_features: bool) -> dict[str, str]:
+    """Why there is no AUC_LR, and where its features come from if not from the vectors."""
+    notes = {} if reason is None else {"auc_lr": reason}
+    if own_features:
+        notes["features of auc_lr"] = "the model's own for every pair"
+    return notes
 
 
 def _add_ranking(found: Findings, model: LinkModel, split: Split, options: Options) -> None:

@@ -20,6 +20,7 @@ NO_NEGATIVE = "linked to every candidate"
 NO_LINK = "without any link"
 NO_SUCH_LINK = "without a link of this kind"
 NOT_DRAWN = "not drawn"
+SKIPPED = "held-out links with an end that has no training link"
 NO_NEIGHBOUR = "without a negative of this kind"
 
 UNIFORM = "uniform"
@@ -35,7 +36,7 @@ class Trials:
     protocol, seed, negatives
         What made them.
     center, positive, negative
-        Positions in the full graph, shape (k,); centres ascending, each once.
+        Positions in the full graph, shape (k,); centres ascending, each once, but under `cane`.
     candidates
         Number of nodes that negatives were drawn from.
     left_out
@@ -94,7 +95,8 @@ def _is_new(split: Split) -> Mask:
 
 
 ZERO_SHOT = "zero-shot"
-LINK_PROTOCOLS: dict[str, Callable[[Split], Sides]] = {"seen": _seen, "all": _all}
+CANE = "cane"
+LINK_PROTOCOLS: dict[str, Callable[[Split], Sides]] = {"seen": _seen, "all": _all, CANE: _seen}
 # The prefix of a zero-shot report's keys -> the nodes that take part.
 NODE_PROTOCOLS: dict[str, Callable[[Split], Sides]] = {
     ZERO_SHOT: _new_to_old,
@@ -120,14 +122,14 @@ def draw_trials(
     `seen` both ends of a link, and the candidates, have a training link; under `all` every node
     takes part. Under `zero-shot` centres are held-out nodes and the other ends training nodes;
     under `zero-shot/new_new` both are held-out nodes, under `zero-shot/together` the other ends are
-    any nodes.
+    any nodes. `cane` is that of another paper, see `draw_like_cane`.
 
     Parameters
     ----------
     split
         A split of links, or of nodes for `zero-shot`.
     protocol
-        "seen", "all", "zero-shot", "zero-shot/new_new" or "zero-shot/together".
+        "seen", "all", "zero-shot", "zero-shot/new_new", "zero-shot/together" or "cane".
     seed
         Seed of the draw; the stream depends on the split and the protocol too.
     negatives
@@ -147,6 +149,8 @@ def draw_trials(
     check("draw_trials", _CONSTRAINTS, given)
     _check_kind(split, protocol)
     rng = _generator(split, protocol, seed)
+    if protocol == CANE:
+        return draw_like_cane(split, seed, negatives, rng)
     sides = PROTOCOLS[protocol](split)
     links, left_out = _eligible(both_ways(split), sides)
     if protocol in NODE_PROTOCOLS:
@@ -171,6 +175,41 @@ def draw_trials(
         candidates=int(np.count_nonzero(sides.ends)),
         left_out={reason: count for reason, count in left_out.items() if count},
         negatives=negatives,
+    )
+
+
+def draw_like_cane(split: Split, seed: int, negatives: str, rng: np.random.Generator) -> Trials:
+    """Draw a negative for every held-out link the way CANE's code does, flaws and all.
+
+    The centre is the source of the link. The negative is uniform over the ends of held-out links
+    that have a training link, all but the positive: it may be a true neighbour, or the centre
+    itself. Links with an end that has no training link are skipped. A node with many links counts
+    many times. CANE's code also lets self-loops be test links, which our graphs do not have, and
+    draws lines rather than pairs, so that a pair given both ways may be on both sides.
+
+    References
+    ----------
+    Tu et al., "CANE", ACL 2017, and the file auc.py of its repository.
+    """
+    if negatives != UNIFORM:
+        raise InputError(f"Protocol '{CANE}' has negatives of its own. Got {negatives!r}.")
+    seen = split.train.degree > 0
+    kept = split.held_out[seen[split.held_out].all(axis=1)]
+    ends = np.unique(split.held_out)
+    ends = ends[seen[ends]]
+    center, positive = kept[:, 0], kept[:, 1]
+    # The positive is one of the ends, so a draw of one place fewer steps over it.
+    place = rng.integers(0, max(len(ends) - 1, 1), len(kept))
+    negative = ends[place + (place >= np.searchsorted(ends, positive))] if len(ends) > 1 else center
+    skipped = len(split.held_out) - len(kept)
+    return Trials(
+        protocol=CANE,
+        seed=int(seed),
+        center=center,
+        positive=positive,
+        negative=negative,
+        candidates=len(ends),
+        left_out={SKIPPED: skipped} if skipped else {},
     )
 
 

@@ -96,7 +96,7 @@ def evaluate(
     split
         A split of links or of nodes.
     protocol
-        "seen" or "all" for links, "zero-shot" for nodes; None means "seen" or "zero-shot".
+        "seen", "all" or "cane" for links, "zero-shot" for nodes; None means "seen" or "zero-shot".
     seed
         Seed of the drawn positives and negatives and of the halves of AUC_LR.
     rank

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
-from pairgram.models.base import Model, notice_fewer
+from pairgram.models.base import Model
 from pairgram.models.catalog import Catalog
+from pairgram.models.curating import notice_fewer
 from pairgram.models.finding import Finder
 from pairgram.models.fusing import Evidence, FusedPlaced
 from pairgram.models.naming import Namer
@@ -78,12 +79,7 @@ class ReadingModel(Model):
         return Placed(tables, self.rule_, center, context, self._prior_of_new())
 
     def _texts(self, graph: TextGraph) -> tuple[str, ...]:
-        if graph.texts is None or not any(graph.texts):
-            raise InputError(
-                f"{type(self).__name__} needs texts and none of the {graph.n_nodes} nodes has one. "
-                "Give them with texts=, or use PS, which learns from structure alone."
-            )
-        return graph.texts
+        return needed_texts(type(self).__name__, graph)
 
     def suggest_many(
         self,
@@ -208,3 +204,13 @@ class ReadingModel(Model):
             return "no shared word"
         more = ", …" if len(common) > 3 else ""
         return f"{len(common)} shared word{'s' * (len(common) > 1)}: {', '.join(common[:3])}{more}"
+
+
+def needed_texts(method: str, graph: TextGraph) -> tuple[str, ...]:
+    """Texts of a graph; one without any raises."""
+    if graph.texts is None or not any(graph.texts):
+        raise InputError(
+            f"{method} needs texts and none of the {graph.n_nodes} nodes has one. "
+            "Give them with texts=, or use PS, which learns from structure alone."
+        )
+    return graph.texts

@@ -47,9 +47,14 @@ class Tables:
     @property
     def rules(self) -> tuple[str, ...]:
         """Rules that these tables allow."""
-        if self.context is not None and self.prior is not None:
-            return RULES
-        return ("dot",) if self.unit is None else ("dot", "cosine")
+        has = {
+            "dot": True,
+            "context": self.context is not None,
+            "symmetric": self.context is not None,
+            "calibrated": self.context is not None and self.prior is not None,
+            "cosine": self.unit is not None,
+        }
+        return tuple(name for name, possible in has.items() if possible)
 
     def reversed(self) -> "Tables":
         """Return tables that score links in the other direction."""

@@ -13,7 +13,8 @@ from pairgram import params
 from pairgram.engine import LocalEngine
 from pairgram.errors import PairgramError
 from pairgram.graph import TextGraph
-from pairgram.models.base import CONTINUED_RATE, Model
+from pairgram.models.base import Model
+from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.training.checkpoint import Checkpoint
 from pairgram.training.schedule import Judge
@@ -148,13 +149,16 @@ class SgnsModel(Model):
         callback: Callback | None,
         degree: NDArray[np.int64],
         judge: Judge | None = None,
+        start: Table | None = None,
     ) -> Trained:
         if checkpoint is None:
-            return self._finite(*train(source, degree, settings, engine, None, callback, judge))
+            return self._finite(
+                *train(source, degree, settings, engine, None, callback, judge, start)
+            )
         keeper: Checkpoint[Progress] = Checkpoint(Path(checkpoint), self._identity(graph))
         after_turn = keeper.after_turn(callback)
         done = self._finite(
-            *train(source, degree, settings, engine, keeper.read(), after_turn, judge)
+            *train(source, degree, settings, engine, keeper.read(), after_turn, judge, start)
         )
         keeper.write(done[2])
         return done

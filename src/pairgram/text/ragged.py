@@ -36,7 +36,8 @@ class Ragged:
         cls, values: NDArray[np.int32], lengths: Iterable[int] | NDArray[np.int64]
     ) -> "Ragged":
         """Rows of the given lengths."""
-        sizes = np.fromiter(lengths, np.int64)
+        # An array would be walked through one by one.
+        sizes = lengths if isinstance(lengths, np.ndarray) else np.fromiter(lengths, np.int64)
         offsets = np.zeros(len(sizes) + 1, np.int64)
         np.cumsum(sizes, out=offsets[1:])
         return cls(values, offsets)

@@ -98,6 +98,18 @@ def tokenize(texts: Iterable[str], vocabulary: Vocabulary, max_words: int = MAX_
     )
 
 
+def known_words(texts: Iterable[str], vocabulary: Vocabulary, max_words: int) -> Ragged:
+    """Ids of the words of each text, of its first `max_words`, that the vocabulary has.
+
+    >>> known_words(["green apple"], Vocabulary.fit(["red apple"]), 8).values.tolist()
+    [1]
+    """
+    words = tokenize(texts, vocabulary, max_words).ids
+    known = words.values < len(vocabulary)
+    row = np.repeat(np.arange(len(words)), words.lengths)[known]
+    return Ragged.from_lengths(words.values[known], np.bincount(row, minlength=len(words)))
+
+
 def _first(text: str, cut: Cleaner, max_words: int) -> list[str]:
     """Words of the shortest part tried that has more than are kept, or of the whole text."""
     size = LONG * max_words // 4

@@ -145,6 +145,7 @@ def train(
     progress: Progress | None = None,
     after_turn: Callable[[Progress, int], None] | None = None,
     judge: Judge | None = None,
+    start: Table | None = None,
 ) -> tuple[Table, Table, Progress]:
     """Minimise −log σ(e'_v·e_u) − Σ_K log σ(−e'_k·e_u), and L2, over the pairs of the source.
 
@@ -165,6 +166,8 @@ def train(
         raised there ends the training with the progress still sound.
     judge
         Scores the vectors after every epoch, for `settings.patience`.
+    start
+        First centre vectors, shape (n, dim); None draws them.
 
     Returns
     -------
@@ -175,7 +178,7 @@ def train(
     """
     count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
     parts = partition(noise_mass(degree), count, settings.seed)
-    state = _start(parts, settings) if progress is None else progress
+    state = _start(parts, settings, start) if progress is None else progress
     schedule = Schedule(settings.epochs, source.chunks, settings.patience if judge else 0)
     pairs: tuple[IntArray, IntArray] | None = None
     blocks: Blocks | None = None
@@ -209,13 +212,13 @@ def aligned(table: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-def _start(parts: Partition, settings: Settings) -> Progress:
-    """Centres uniform in ±0.5 / dim, contexts zero; one table for both when shared."""
+def _start(parts: Partition, settings: Settings, given: Table | None = None) -> Progress:
+    """Centres as given or uniform in ±0.5 / dim, contexts zero; one table for both when shared."""
     n = len(parts.node)
     random = np.random.Generator(np.random.Philox(settings.seed + 2))
     center = aligned(np.zeros((n, padded(settings.dim)), np.float32))
     spread = (random.random((n, settings.dim), np.float32) - np.float32(0.5)) / settings.dim
-    center[parts.number, : settings.dim] = spread
+    center[parts.number, : settings.dim] = spread if given is None else given
     return Progress(center, center if settings.shared_table else aligned(np.zeros_like(center)))
 
 

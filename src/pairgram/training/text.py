@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from pairgram.text.encoders import encode, encode_planned, plan, to_device
 from pairgram.training.text_feed import Feed, Step, TextSettings, TextTask
@@ -60,13 +60,14 @@ def train(
         net, settings.optimizer, settings.learning_rate, settings.clip, net.shares_of_rate
     )
     state = TextProgress() if progress is None else progress
-    _attach(state, net, optimizer)
+    attach(state, net, optimizer)
     feed = Feed(task, settings, net, device)
     validation = None if task.trials is None else Validation(net, task, task.trials, device)
     total = int(task.groups.pairs.sum())
+    end = settings.stop * feed.batches or feed.turns
     began = time.perf_counter()
     with feed.start(state.turn) as steps:
-        while state.turn < feed.turns and not state.has_stalled(settings.patience):
+        while state.turn < end and not state.has_stalled(settings.patience):
             step = next(steps)
             loss = _descend(net, step, settings, total / feed.batches)
             optimizer.step(_rate(settings, feed, state.turn), settings.l2 / total, step.touched)
@@ -80,7 +81,7 @@ def train(
             state.seconds["train"] += now - began
             began = now
             if after_turn is not None:
-                after_turn(state, feed.turns)
+                after_turn(state, end)
     if state.best:
         _load(net, state.best)
     return state
@@ -171,16 +172,16 @@ def _end_epoch(state: TextProgress, net: TextNet, validation: Validation | None)
         state.best = weights_of(net)
 
 
-def weights_of(net: TextNet) -> Arrays:
+def weights_of(net: nn.Module) -> Arrays:
     """All weights by name."""
     return {name: value.detach().cpu().numpy().copy() for name, value in net.state_dict().items()}
 
 
-def _load(net: TextNet, weights: Arrays) -> None:
+def _load(net: nn.Module, weights: Arrays) -> None:
     net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
 
 
-def _attach(state: TextProgress, net: TextNet, optimizer: TextOptimizer) -> None:
+def attach(state: TextProgress, net: nn.Module, optimizer: TextOptimizer) -> None:
     """Take up a stored state, and let the progress give the current one."""
     if state.stored:
         split = {"net": {}, "optimizer": {}}  # type: dict[str, Arrays]
@@ -201,5 +202,5 @@ def _attach(state: TextProgress, net: TextNet, optimizer: TextOptimizer) -> None
 def _densify(net: TextNet, device: Any) -> None:
     """Apple's devices have no sparse gradients."""
     for layer in net.modules():
-        if isinstance(layer, torch.nn.Embedding) and torch.device(device).type == "mps":
+        if isinstance(layer, nn.Embedding) and torch.device(device).type == "mps":
             layer.sparse = False

@@ -35,6 +35,8 @@ class TextSettings:
         Noise nodes drawn once a batch for all its centres; 0 draws K for every distinct pair.
     epochs, patience
         Most passes over the centres; epochs without a better validation score before the end.
+    stop
+        Passes after which training ends, the rates still those of all epochs; 0 runs all.
     batch_size
         Centres of a batch.
     optimizer, learning_rate, clip
@@ -54,6 +56,7 @@ class TextSettings:
     shared_negatives: int = 512
     epochs: int = 20
     patience: int = 3
+    stop: int = 0
     batch_size: int = 256
     optimizer: str = "adam"
     learning_rate: float = 0.01

@@ -1,0 +1,28 @@
+"""The few largest of many scores, row by row."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def keep_largest(scores, own, best, place):
+    """Put the columns of the largest scores of each row into `place`, the best first.
+
+    Column own[r] is left out of row r; `best` and `place` are (rows, k) with k below the number of
+    columns. Of equal scores the first column wins.
+    """
+    rows, k = best.shape
+    for r in range(rows):
+        best[r, :] = -np.inf
+        place[r, :] = -1
+        least = best[r, k - 1]
+        for c in range(scores.shape[1]):
+            score = scores[r, c]
+            if score <= least or c == own[r]:
+                continue
+            at = k - 1
+            while at > 0 and best[r, at - 1] < score:
+                best[r, at], place[r, at] = best[r, at - 1], place[r, at - 1]
+                at -= 1
+            best[r, at], place[r, at] = score, c
+            least = best[r, k - 1]
