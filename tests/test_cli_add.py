@@ -41,6 +41,19 @@ def test_nodes_come_change_and_go(model, tmp_path):
     assert pg.load(model).size_ == 2 * SIZE + 1
 
 
+def test_other_verbs_see_what_was_added(model, tmp_path):
+    new = write(tmp_path / "new.tsv", "x\tred apple 0", "y\tblue boat")
+    run("add", model, new)
+    run("add", model, write(tmp_path / "old.tsv", "b0\t-"), "--remove")
+    run("embed", model, "-o", tmp_path / "vectors.parquet")
+    names = pg.Vectors.load(tmp_path / "vectors.parquet").names.tolist()
+    assert {"x", "y"} <= set(names)
+    assert "b0" not in names
+    found = run_json("review", model)
+    assert ["a0", "x", "the same text"] in [list(one.values()) for one in found["twins"]]
+    assert not any("b0" in link.values() for link in found["weakest_links"])
+
+
 def test_what_cannot_be_added_is_one_line(model, tmp_path):
     new = write(tmp_path / "new.tsv", "x\tred", "y\t")
     assert "the text of 'y' is empty" in fail("add", model, new, code=1)

@@ -5,6 +5,7 @@ import os
 import random
 import resource
 import signal
+import threading
 import time
 from typing import ClassVar
 
@@ -197,3 +198,53 @@ def test_a_disk_that_is_really_full(folder):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert added_by(pg.load(folder)) == {0}
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_readers_in_other_processes_while_one_writes(folder):
+    """Every opening finds what was acknowledged before it began, also while the log is folded."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reading)
+            add_until_killed(folder, 1, writing)
+        finally:
+            os._exit(1)
+    os.close(writing)
+    follower, said = pg.load(folder), set()
+    while len(said) < 4 * COMPACT:
+        said.add(int.from_bytes(os.read(reading, 4), "little"))
+        assert said <= added_by(pg.load(folder))
+        follower.refresh()
+        assert said <= added_by(follower)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(reading)
+
+
+def test_readers_in_threads_while_one_writes(folder):
+    model, stop, errors = pg.load(folder), threading.Event(), []
+
+    def read():
+        seen = 0
+        try:
+            while not stop.is_set():
+                there = len(added_by(model))
+                assert there >= seen
+                seen = there
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(20):
+        model.add({f"n{number}.{j}": "red apple" for j in range(EACH)})
+        if number % COMPACT == 0:
+            model.compact()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert added_by(model) == set(range(20))

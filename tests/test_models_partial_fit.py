@@ -6,6 +6,7 @@ import pytest
 import pairgram as pg
 from pairgram.errors import InputError, ParameterError, UnknownNodeError
 from pairgram.models import METHODS
+from pairgram.models.tge_weights import net_weights
 from worlds import READS_TEXT, SIZE, build, world
 
 pytestmark = pytest.mark.quick
@@ -42,7 +43,7 @@ def test_new_links_teach_the_model(method):
 def test_going_on_starts_from_what_was_learnt():
     model = build("tge").fit(world())
     center, context = model.vectors_.center.copy(), model.vectors_.context.copy()
-    weights = model._net_weights(model.graph_.texts)
+    weights = net_weights(model, model.graph_.texts)
     by_text, head = model._vectors_of(model.graph_.texts)
     np.testing.assert_allclose(by_text + weights["id.weight"], center, atol=1e-5)
     np.testing.assert_allclose(head + weights["table.weight"], context, atol=1e-5)

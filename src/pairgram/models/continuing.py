@@ -10,10 +10,12 @@ from pairgram.graph import TextGraph
 from pairgram.models.keeping import merged
 
 if TYPE_CHECKING:
-    from pairgram.models.base import Model
+    from pairgram.models.curating import Curating
 
 
-def enlarged(model: "Model", edges: Iterable[Sequence[str]], texts: Mapping[str, str]) -> TextGraph:
+def enlarged(
+    model: "Curating", edges: Iterable[Sequence[str]], texts: Mapping[str, str]
+) -> TextGraph:
     """The model's graph, additions folded in, with new links at its end.
 
     Parameters

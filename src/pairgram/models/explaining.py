@@ -13,7 +13,7 @@ from pairgram.models.scoring import Floats, Tables, pair_terms, unit_rows
 from pairgram.search.fusion import FUSED
 
 if TYPE_CHECKING:
-    from pairgram.models.base import Model
+    from pairgram.models.curating import Curating
 
 MOST_WORDS = 64
 """Words of a text that are left out one by one: the first ones."""
@@ -90,7 +90,7 @@ class Explanation:
 
 
 def explain(
-    model: "Model", target: str, text: str | None, node: str | None, k: int, rule: str | None
+    model: "Curating", target: str, text: str | None, node: str | None, k: int, rule: str | None
 ) -> Explanation:
     """Explain the score of a node for a text or for another node; see `Model.explain`."""
     model._check_fitted()
@@ -123,13 +123,13 @@ def explain(
     )
 
 
-def _learned(model: "Model", rule: str | None) -> str | None:
+def _learned(model: "Curating", rule: str | None) -> str | None:
     """The rule; of fused scores the learned part is explained."""
     fusion = getattr(model, "fusion_", None)
     return fusion.rule if rule == FUSED and fusion is not None else rule
 
 
-def _query(model: "Model", catalog: Catalog, source: int | None, text: str) -> Tables:
+def _query(model: "Curating", catalog: Catalog, source: int | None, text: str) -> Tables:
     if source is not None:
         return catalog.query(source)
     made: Tables = reading(model)._query([text], catalog)
@@ -141,7 +141,7 @@ class _Scorer:
 
     def __init__(
         self,
-        model: "Model",
+        model: "Curating",
         catalog: Catalog,
         whole: Tables,
         text: str,
@@ -200,7 +200,7 @@ def _scores(first: Tables, second: Tables, rule: str) -> Floats:
 
 
 def _neighbours(
-    model: "Model", catalog: Catalog, query: Tables, aim: int, source: int | None, k: int
+    model: "Curating", catalog: Catalog, query: Tables, aim: int, source: int | None, k: int
 ) -> list[Neighbour]:
     """Known neighbours of a node by the cosine of their vectors with the query's."""
     near = catalog.neighbours(aim, catalog.graph.adjacency())[:MOST_NEIGHBOURS]
@@ -215,7 +215,7 @@ def _neighbours(
     ]
 
 
-def reading(model: "Model") -> Any:
+def reading(model: "Curating") -> Any:
     """The model, if it reads texts."""
     if not hasattr(model, "_query"):
         raise ParameterError(

@@ -16,7 +16,7 @@ from pairgram.models.suggesting import Asked, Suggestion
 from pairgram.search.relations import RelationModel
 
 if TYPE_CHECKING:
-    from pairgram.models.base import Model
+    from pairgram.models.curating import Curating
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ class Namer:
             )
 
     @classmethod
-    def of(cls, model: "Model", catalog: Catalog, asked: Asked) -> "Namer | None":
+    def of(cls, model: "Curating", catalog: Catalog, asked: Asked) -> "Namer | None":
         """Make one where the links of the graph carry relations, and say it where not."""
         if model.relations_ is not None:
             return cls(model.relations_, catalog, asked)

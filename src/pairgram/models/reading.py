@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
-from pairgram.models.base import Model, notice_fewer
+from pairgram.models.base import Model
 from pairgram.models.catalog import Catalog
+from pairgram.models.curating import notice_fewer
 from pairgram.models.finding import Finder
 from pairgram.models.fusing import Evidence, FusedPlaced
 from pairgram.models.naming import Namer

@@ -13,7 +13,8 @@ from pairgram import params
 from pairgram.engine import LocalEngine
 from pairgram.errors import PairgramError
 from pairgram.graph import TextGraph
-from pairgram.models.base import CONTINUED_RATE, Model
+from pairgram.models.base import Model
+from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.training.checkpoint import Checkpoint
 from pairgram.training.schedule import Judge

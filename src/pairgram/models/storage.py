@@ -95,17 +95,21 @@ def fold_in_memory(model: "Model") -> None:
         model.build_index(model.index_.rule)
 
 
-def load(path: str | Path) -> "Model":
+def load(path: str | Path, folded: bool = False) -> "Model":
     """Read a model folder; vectors are mapped into memory, not read.
 
     Parameters
     ----------
     path
         Folder that `Model.save` wrote.
+    folded
+        Make what was added since part of `graph_` and `vectors_`; the folder stays as it is.
     """
     folder = read_folder(path)
     model = _empty_model(Path(path), folder)
     take(model, Path(path), folder)
+    if folded:
+        fold_in_memory(model)
     return model
 
 

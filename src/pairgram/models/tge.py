@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
-from pairgram.models.base import CONTINUED_RATE
+from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.reading import ReadingModel, Table
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.models.sgns import noise_degree
 from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
 from pairgram.models.tge_presets import PRESETS
+from pairgram.models.tge_weights import net_weights
 from pairgram.text.cleaning import CLEANINGS, cleaner
 from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, tokenize
@@ -286,31 +287,13 @@ class TGE(ReadingModel):
             else self._pretrained_.tokenize(texts, self.max_words)
         )
         job = Job(
-            chosen, graph, self.vocabulary_, tokens, self._pretrained_, self._net_weights(texts),
+            chosen, graph, self.vocabulary_, tokens, self._pretrained_, net_weights(self, texts),
             int(self.stats_["word_dim"]),
         )  # fmt: skip
         learned = learn(job, self._identity(graph), None, None)
         self.graph_, self.fingerprint_ = graph, graph.fingerprint
         self.vectors_ = Vectors(learned.center, learned.context, graph.names)
         self.stats_, self._weights_, self._reader_ = learned.stats, learned.weights, None
-
-    def _net_weights(self, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """All weights of the trained module; what a node has beside its text is what is left."""
-        known, center, context = len(self.vectors_), self.vectors_.center, self.vectors_.context
-        by_text, from_text = self._vectors_of(texts)
-        weights = dict(self._weights_)
-        own = {"id.weight": np.zeros_like(by_text), "table.weight": np.zeros_like(by_text)}
-        own["id.weight"][:known] = center - by_text[:known]
-        head = np.zeros_like(by_text) if from_text is None else from_text
-        own["table.weight"][:known] = (0 if context is None else context) - head[:known]
-        if self._chosen("id_vectors"):
-            weights["id.weight"] = own["id.weight"]
-        if self._chosen("contexts") != "text":
-            weights["table.weight"] = own["table.weight"]
-        if from_text is not None:
-            ids = own["id.weight"] if self._chosen("id_vectors") else 0
-            weights |= {"seen_center": by_text + ids, "seen_context": from_text}
-        return weights
 
     def words(self, text: str) -> list[str]:
         """Words that the model reads in a text."""

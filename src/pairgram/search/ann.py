@@ -22,9 +22,8 @@ class AnnIndex:
     """A graph index (HNSW) over all nodes for one scoring rule.
 
     A rule is a sum of products and a term of the node, so one product of longer vectors: [left, 1]
-    with [right, term]. The mean of the latter is taken off, which changes no order, and one more
-    number makes them equally long: then the best product is the nearest by angle, which the index
-    looks for. Candidates are scored exactly by the caller.
+    with [right, term]. The mean of the latter is taken off: that changes no order, and without it
+    the index finds few of the best. Candidates are scored exactly by the caller.
 
     Parameters
     ----------
@@ -38,8 +37,7 @@ class AnnIndex:
     References
     ----------
     Malkov, Yashunin: Efficient and Robust Approximate Nearest Neighbor Search Using Hierarchical
-    Navigable Small World Graphs, 2018; Bachrach et al.: Speeding Up the Xbox Recommender System
-    Using a Euclidean Transformation for Inner-Product Spaces, 2014.
+    Navigable Small World Graphs, 2018.
     """
 
     def __init__(self, rule: str, size: int, source: Any) -> None:
@@ -59,17 +57,13 @@ class AnnIndex:
             moved: Floats = np.hstack([part[some] - mean for part, mean in pairs])
             return np.nan_to_num(moved)
 
-        begins = range(0, size, BLOCK)
-        longest = max(float(np.square(block(begin)).sum(axis=1).max()) for begin in begins)
         index = index_class(
-            ndim=sum(map(len, means)) + 1, metric="cos", dtype="f16", connectivity=LINKS,
+            ndim=sum(map(len, means)), metric="ip", dtype="f16", connectivity=LINKS,
             expansion_add=EFFORT_ADD, expansion_search=EFFORT,
         )  # fmt: skip
-        for begin in begins:
-            items = block(begin)
-            lift = np.sqrt(np.maximum(longest - np.square(items).sum(axis=1), 0))
-            lifted = np.column_stack([items, lift]).astype(np.float32)
-            index.add(np.arange(begin, begin + len(items)), lifted)
+        for begin in range(0, size, BLOCK):
+            items = block(begin).astype(np.float32)
+            index.add(np.arange(begin, begin + len(items)), items)
         return cls(rule, size, index)
 
     def search(self, query: Floats, count: int) -> NDArray[np.int64]:
@@ -81,10 +75,8 @@ class AnnIndex:
             The left sides of the rule's products, one after the other.
         """
         index = self._index()
-        padded = np.zeros(index.ndim, np.float32)
+        padded = np.ones(index.ndim, np.float32)  # the term of the node counts as it is
         padded[: len(query)] = query
-        if index.ndim == len(query) + 2:  # the term of the node counts as it is
-            padded[len(query)] = 1
         found = index.search(padded, min(count, self.size))
         return np.asarray(found.keys, np.int64)
 

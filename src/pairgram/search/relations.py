@@ -12,7 +12,7 @@ from pairgram.errors import InputError
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 
-MOST_TRIPLES = 20_000
+MOST_TRIPLES = 10_000
 STEPS = 100
 BACKWARDS = "^"
 """Mark of a relation from the suggested node to the query."""
@@ -102,13 +102,13 @@ class RelationModel:
 def _features(first: Floats, second: Floats, degree: IntArray) -> Floats:
     u, v = _unit(first), _unit(second)
     u = np.broadcast_to(u, v.shape)
-    one = np.ones((len(v), 1))
-    return np.hstack([one, u, v, u * v * np.sqrt(v.shape[1]), np.log1p(degree)[:, None]])
+    one, size = np.ones((len(v), 1)), np.log1p(degree)[:, None]
+    return np.hstack([one, u, v, u * v * np.sqrt(v.shape[1]), size]).astype(np.float32)
 
 
 def _unit(matrix: Floats) -> Floats:
     length = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
-    scaled: Floats = np.asarray(matrix, np.float64) / np.where(length > 0, length, 1)
+    scaled: Floats = matrix / np.where(length > 0, length, 1)
     return scaled
 
 
@@ -122,12 +122,12 @@ def _softmax_fit(rows: Floats, label: IntArray, classes: int) -> Floats:
     """Weights, shape (classes, features), with the least log loss and a small L2 penalty."""
     from scipy.optimize import minimize
 
-    truth = np.zeros((len(rows), classes))
+    truth = np.zeros((len(rows), classes), np.float32)
     truth[np.arange(len(rows)), label] = 1
 
     def loss(flat: Floats) -> tuple[float, Floats]:
         weight = flat.reshape(classes, -1)
-        share = _softmax(rows @ weight.T)
+        share = _softmax(rows @ weight.T.astype(np.float32))
         penalty = PENALTY * weight
         value = -np.log(np.maximum((share * truth).sum(axis=1), 1e-300)).mean()
         slope = (share - truth).T @ rows / len(rows) + penalty
