@@ -24,7 +24,7 @@ def median_seconds(work: Callable[[], Any], runs: int = 3) -> dict[str, float]:
     }  # fmt: skip
 
 
-def write(name: str, rows: list[dict[str, Any]]) -> None:
+def write(name: str, rows: list[dict[str, Any]], command: str = "") -> None:
     """Write the card and the table of a benchmark, and print the table."""
     OUT.mkdir(parents=True, exist_ok=True)
     card = {"benchmark": name, "rows": rows, "versions": versions(), "machine": machine()}
@@ -33,8 +33,9 @@ def write(name: str, rows: list[dict[str, Any]]) -> None:
     lines = ["| " + " | ".join(keys) + " |", "| " + " | ".join("---" for _ in keys) + " |"]
     lines += ["| " + " | ".join(_cell(row.get(key)) for key in keys) + " |" for row in rows]
     host = machine()
+    made_by = command or f"python benchmarks/{name}.py"
     page = [
-        f"# {name}", "", f"Made by `python benchmarks/{name}.py`, from `{name}.json`.", "",
+        f"# {name}", "", f"Made by `{made_by}`, from `{name}.json`.", "",
         *lines, "", f"Machine: {host['cpu']}, {host['cores']} cores.", "",
     ]  # fmt: skip
     (OUT / f"{name}.md").write_text("\n".join(page), encoding="utf-8")

@@ -249,8 +249,10 @@ def test_data_lists_and_finds(tmp_path, monkeypatch):
     assert [one["name"] for one in run_json("data", "list")] == list(datasets.names())
     result = run("data", "path", "cora")
     assert result.stdout.strip() == str(tmp_path / "cora")
-    assert "get them from" in result.stderr
-    assert "github.com" in fail("data", "get", "cora", code=1)
+    assert "`pairgram data get cora` downloads them" in result.stderr
+    assert "get them from" in run("data", "path", "mesh").stderr
+    assert "get it from https://nlmpubs" in fail("data", "get", "mesh", code=1)
+    assert "needs a licence" in fail("data", "get", "snomed", code=1)
     assert "known are" in fail("data", "path", "coral", code=1)
 
 

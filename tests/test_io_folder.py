@@ -7,7 +7,7 @@ import pytest
 from pairgram.errors import FileFormatError, PairgramError
 from pairgram.io import folder as module
 from pairgram.io.atomic import replacing_file
-from pairgram.io.folder import read_folder, write_folder
+from pairgram.io.folder import Nodes, read_folder, write_folder
 
 VECTORS = {
     "center": np.arange(6, dtype=np.float32).reshape(3, 2),
@@ -25,7 +25,9 @@ def put(path, **changes):
         "extra_json": {"card": {"metrics": {"auc": 0.9}}},
         "edges": (np.array([0, 1]), np.array([1, 2])),
     }
-    write_folder(path, **{**arguments, **changes})
+    parts = {**arguments, **changes}
+    nodes = Nodes(**{name: parts.pop(name) for name in ("vectors", "names", "texts", "edges")})
+    write_folder(path, nodes=nodes, **parts)
     return path
 
 

@@ -51,7 +51,7 @@ OTHER = {
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.
-ELSEWHERE = {"cleaning", "patience", "preset", "pretrained"}
+ELSEWHERE = {"cleaning", "patience", "preset", "pretrained", "refit"}
 
 methods = pytest.mark.parametrize("method", METHODS)
 

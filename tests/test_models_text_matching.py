@@ -114,7 +114,7 @@ def test_many_texts_as_one_by_one(monkeypatch):
     texts = ["red", "blue boat", "", "a boat"]
     alone = [model.suggest(text, k=4) for text in texts]
     assert model.suggest_many(texts, k=4) == alone
-    monkeypatch.setattr("pairgram.models.reading.BLOCK_SCORES", 1)
+    monkeypatch.setattr("pairgram.models.finding.BLOCK_SCORES", 1)
     assert model.suggest_many(texts, k=4) == alone
     assert model.suggest_many([]) == []
 

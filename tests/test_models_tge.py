@@ -184,6 +184,36 @@ def test_training_ends_when_the_score_stalls():
     assert every.stats_["pairs"] > stats["pairs"]  # no link held back
 
 
+@pytest.mark.quick
+def test_a_refit_is_a_training_on_all_links_of_the_best_length():
+    graph = planted(size=30)
+    given = {"encoder": "bag", "epochs": 40, "batch_size": 32}
+    once = build("tge", **given, patience=2).fit(graph)
+    again = build("tge", **given, patience=2, refit=True).fit(graph)
+    best = once.stats_["best_epoch"]
+    assert again.stats_["scores"] == once.stats_["scores"]
+    assert again.stats_["refit_epochs"] == best
+    assert again.stats_["passes"] == once.stats_["passes"] + best * np.count_nonzero(graph.degree)
+
+    seen = {}
+
+    class EndError(Exception):
+        """Ends a training."""
+
+    def look(progress, turns):
+        if progress.epoch == best:
+            seen.update(progress.tables())
+            raise EndError
+
+    # The same rates as a run of all epochs on all links that is cut there.
+    with pytest.raises(EndError):
+        build("tge", **given, patience=0).fit(graph, callback=look)
+    for name, array in again._weights().items():
+        np.testing.assert_array_equal(array, seen[f"net/{name}"], err_msg=name)
+    alone = build("tge", **given, patience=0, refit=True).fit(graph)
+    assert "refit_epochs" not in alone.stats_  # nothing was held back
+
+
 class BreakError(Exception):
     """Stands for a crash."""
 
@@ -194,6 +224,7 @@ class BreakError(Exception):
     [
         {"encoder": "bag", "contexts": "table", "optimizer": "adagrad", "shared_negatives": 0},
         {"encoder": "bilstm", "patience": 1, "epochs": 4},
+        {"encoder": "bag", "patience": 1, "epochs": 1, "refit": True},
     ],
 )
 def test_a_broken_training_ends_with_the_same_bits(tmp_path, settings):

@@ -2,19 +2,23 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
 from pairgram.text.encoders import (  # noqa: E402
     BagEncoder,
-    Batch,
     BiLstmEncoder,
     EncoderSpec,
-    Rows,
     TextReader,
+    Texts,
     encode,
     make_encoder,
 )
+from pairgram.text.encoders.bilstm import _packing  # noqa: E402
+from pairgram.text.encoders.device import pack, unpack  # noqa: E402
+from pairgram.text.ragged import Ragged  # noqa: E402
 from pairgram.text.tokens import tokenize  # noqa: E402
 from pairgram.text.vocabulary import Vocabulary  # noqa: E402
 
@@ -42,9 +46,8 @@ def vocabulary():
 def prepare(encoder, vocabulary, texts, dropped=None):
     tokens = tokenize(texts, vocabulary)
     words = (*vocabulary.words, *tokens.unknown)
-    spelling = Rows.of(encoder.spell(words))
-    mask = None if dropped is None else torch.tensor(dropped)
-    return tokens, words, Batch(Rows.of(tokens.ids), spelling, mask)
+    mask = None if dropped is None else np.array(dropped)
+    return tokens, words, Texts(tokens.ids, encoder.spell(words), mask)
 
 
 def slow_bag(encoder, tokens, words, dropped):
@@ -73,8 +76,10 @@ def test_bag_is_the_weighted_mean(vocabulary, without, word_dim):
     encoder = BagEncoder(vocabulary.idf, 6, word_dim, **without, buckets=50)
     torch.nn.init.normal_(encoder.log_weight)
     dropped = [i % 3 == 0 for i in range(9)]
-    tokens, words, batch = prepare(encoder, vocabulary, NEW, dropped)
-    torch.testing.assert_close(encoder(batch), slow_bag(encoder, tokens, words, dropped))
+    tokens, words, texts = prepare(encoder, vocabulary, NEW, dropped)
+    torch.testing.assert_close(
+        encoder(encoder.batch(texts)), slow_bag(encoder, tokens, words, dropped)
+    )
 
 
 def slow_bilstm(encoder, tokens, words, dropped):
@@ -104,8 +109,10 @@ def slow_bilstm(encoder, tokens, words, dropped):
 def test_bilstm_reads_word_by_word(vocabulary, without):
     encoder = BiLstmEncoder(len(vocabulary), vocabulary.characters, 6, 5, 4, **without)
     dropped = [i % 3 == 0 for i in range(9)]
-    tokens, words, batch = prepare(encoder, vocabulary, NEW, dropped)
-    torch.testing.assert_close(encoder(batch), slow_bilstm(encoder, tokens, words, dropped))
+    tokens, words, texts = prepare(encoder, vocabulary, NEW, dropped)
+    torch.testing.assert_close(
+        encoder(encoder.batch(texts)), slow_bilstm(encoder, tokens, words, dropped)
+    )
 
 
 @pytest.mark.quick
@@ -114,10 +121,10 @@ def test_bilstm_reads_word_by_word(vocabulary, without):
 def test_gradients_are_those_of_the_slow_version(vocabulary, name, without):
     encoder = make_encoder(EncoderSpec(name, 6, 5, **without), vocabulary)
     dropped = [False] * 9
-    tokens, words, batch = prepare(encoder, vocabulary, NEW, dropped)
+    tokens, words, texts = prepare(encoder, vocabulary, NEW, dropped)
     slow = {"bag": slow_bag, "bilstm": slow_bilstm}[name]
     gradients = []
-    for vectors in (encoder(batch), slow(encoder, tokens, words, dropped)):
+    for vectors in (encoder(encoder.batch(texts)), slow(encoder, tokens, words, dropped)):
         encoder.zero_grad()
         (vectors * torch.arange(24.0).reshape(4, 6)).sum().backward()
         gradients.append(
@@ -137,8 +144,8 @@ def test_gradients_are_those_of_the_slow_version(vocabulary, name, without):
 def test_a_text_does_not_depend_on_its_batch(vocabulary, name):
     encoder = make_encoder(EncoderSpec(name, 6, 6), vocabulary)
     many = NEW * 40
-    tokens, _, batch = prepare(encoder, vocabulary, many)
-    together = encode(encoder, tokens.ids, batch.spelling)
+    tokens, _, texts = prepare(encoder, vocabulary, many)
+    together = encode(encoder, tokens.ids, texts.spelling)
     assert together.dtype == np.float32
     for row, text in enumerate(NEW):
         alone, _, one = prepare(encoder, vocabulary, [text])
@@ -152,10 +159,11 @@ def test_characters_are_read_once_a_distinct_word(vocabulary, monkeypatch):
     seen = []
     spelled = encoder._spelled
     monkeypatch.setattr(
-        encoder, "_spelled", lambda rows: seen.append(len(rows.lengths)) or spelled(rows)
+        encoder, "_spelled", lambda letters, steps: seen.append(steps) or spelled(letters, steps)
     )
-    encoder(prepare(encoder, vocabulary, ["red boat red", "red", "boat boat boat"])[2])
-    assert seen == [2]
+    texts = prepare(encoder, vocabulary, ["red boat red", "red", "boat boat boat"])[2]
+    encoder(encoder.batch(texts))
+    assert [steps.tolist() for steps in seen] == [[2, 2, 2, 1]]
 
 
 @pytest.mark.quick
@@ -163,8 +171,8 @@ def test_characters_are_read_once_a_distinct_word(vocabulary, monkeypatch):
 def test_letters_tell_unknown_words_apart(vocabulary, name):
     def spread(**without):
         encoder = make_encoder(EncoderSpec(name, 6, 6, **without), vocabulary)
-        tokens, _, batch = prepare(encoder, vocabulary, ["zebra", "quagga"])
-        one, other = encode(encoder, tokens.ids, batch.spelling)
+        tokens, _, texts = prepare(encoder, vocabulary, ["zebra", "quagga"])
+        one, other = encode(encoder, tokens.ids, texts.spelling)
         return np.abs(one - other).max()
 
     assert spread() > 1e-4
@@ -189,11 +197,11 @@ def test_word_vectors_start_where_they_are_told(vocabulary, name):
 def test_nothing_but_empty_texts(vocabulary):
     for name in ("bag", "bilstm"):
         encoder = make_encoder(EncoderSpec(name, 6, 6), vocabulary)
-        tokens, _, batch = prepare(encoder, vocabulary, ["", "the"])
-        vectors = encode(encoder, tokens.ids, batch.spelling)
+        tokens, _, texts = prepare(encoder, vocabulary, ["", "the"])
+        vectors = encode(encoder, tokens.ids, texts.spelling)
         assert vectors.shape == (2, 6)
         assert np.isfinite(vectors).all()
-        assert encode(encoder, tokenize([], vocabulary).ids, batch.spelling).shape == (0, 6)
+        assert encode(encoder, tokenize([], vocabulary).ids, texts.spelling).shape == (0, 6)
 
 
 @pytest.mark.quick
@@ -218,8 +226,60 @@ def test_a_reader_reads_few_and_many_texts_alike(vocabulary, name, without):
     weights = {f"encoder.{key}": value.numpy() for key, value in encoder.state_dict().items()}
     reader = TextReader(spec, vocabulary, weights, 10)
     many, _ = reader.read(NEW * 10)
-    tokens, _, batch = prepare(encoder, vocabulary, NEW)
-    np.testing.assert_allclose(many[:4], encode(encoder, tokens.ids, batch.spelling), atol=1e-6)
+    tokens, _, texts = prepare(encoder, vocabulary, NEW)
+    np.testing.assert_allclose(many[:4], encode(encoder, tokens.ids, texts.spelling), atol=1e-6)
     for row, text in enumerate(NEW):
         np.testing.assert_allclose(reader.read([text])[0][0], many[row], rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(reader.read(NEW * 10)[0], many)
+
+
+@pytest.mark.quick
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 6), max_size=8))
+def test_rows_are_packed_as_torch_packs_them(lengths):
+    total = sum(lengths)
+    rows = Ragged.from_lengths(np.arange(total, dtype=np.int32), lengths)
+    order, place, steps, rank = _packing(rows)
+    sequences = [torch.from_numpy(rows[i]) for i in range(len(rows)) if len(rows[i])]
+    np.testing.assert_array_equal(order[place], np.arange(total))
+    if not sequences:
+        assert len(order) == len(steps) == 0
+        return
+    theirs = torch.nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False)
+    np.testing.assert_array_equal(steps, theirs.batch_sizes)
+    by_length = sorted(range(len(rows)), key=lambda i: -lengths[i])
+    assert [by_length.index(i) for i in range(len(rows))] == rank.tolist()
+    slow = [rows[i][t] for t in range(max(lengths)) for i in by_length if t < lengths[i]]
+    assert order.tolist() == slow
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", ["bag", "bilstm"])
+@each
+def test_rows_with_a_gradient_are_foretold(vocabulary, name, without):
+    encoder = make_encoder(EncoderSpec(name, 6, 5, **without), vocabulary)
+    for dropped in ([False] * 9, [i % 3 == 0 for i in range(9)]):
+        texts = prepare(encoder, vocabulary, NEW, dropped)[2]
+        encoder.zero_grad()
+        encoder(encoder.batch(texts)).sum().backward()
+        sparse = {k: p.grad for k, p in encoder.named_parameters() if p.grad.is_sparse}
+        reads = encoder.plan(texts).reads
+        assert reads.keys() == sparse.keys()
+        for key, gradient in sparse.items():
+            assert set(gradient._indices()[0].tolist()) == set(reads[key].tolist())
+
+
+@pytest.mark.quick
+def test_arrays_come_back_from_one_piece():
+    random = np.random.default_rng(0)
+    arrays = {
+        "ids": random.integers(0, 9, 5), "none": np.empty(0, np.int64),
+        "mask": random.random((3, 7)) < 0.5, "share": random.random(11).astype(np.float32),
+        "table": np.asfortranarray(random.random((4, 3)).astype(np.float32)),
+    }  # fmt: skip
+    packed, places = pack(arrays, pinned=False)
+    found = unpack(packed, arrays, places)
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == torch.from_numpy(array).dtype
+        np.testing.assert_array_equal(found[name], array)

@@ -12,11 +12,10 @@ tokenizers = pytest.importorskip("tokenizers", reason="needs the extra 'lm'")
 import pairgram as pg  # noqa: E402
 from pairgram.errors import FileFormatError, InputError, ParameterError  # noqa: E402
 from pairgram.text.encoders import (  # noqa: E402
-    Batch,
     EncoderSpec,
     PretrainedEncoder,
-    Rows,
     TextReader,
+    Texts,
     make_encoder,
     tokenizer,
 )
@@ -70,7 +69,7 @@ def encoder(spec, folder):
 
 
 def batch_of(encoder, tokens):
-    return Batch(Rows.of(tokens.ids), Rows.of(encoder.spell(())))
+    return encoder.batch(Texts(tokens.ids, encoder.spell(())))
 
 
 def slow_vectors(encoder, folder, texts):
@@ -122,8 +121,8 @@ def test_every_weight_but_the_unread_pieces_is_fine_tuned(encoder, spec):
 
 def test_dropped_words_are_the_unknown_piece(encoder, spec):
     tokens = tokenizer(spec, Vocabulary.fit(TEXTS), 100)(["red boat", "zebra boat"])
-    dropped = torch.tensor([False, True, False, False] + [False] * 4)
-    batch = Batch(Rows.of(tokens.ids), Rows.of(encoder.spell(())), dropped)
+    dropped = np.array([False, True, False, False] + [False] * 4)
+    batch = encoder.batch(Texts(tokens.ids, encoder.spell(()), dropped))
     with torch.no_grad():
         one, other = encoder(batch)
     torch.testing.assert_close(one, other)

@@ -14,6 +14,7 @@ from pairgram.text.encoders import EncoderSpec, make_encoder  # noqa: E402
 from pairgram.text.tokens import tokenize  # noqa: E402
 from pairgram.text.vocabulary import Vocabulary  # noqa: E402
 from pairgram.training import text as trainer  # noqa: E402
+from pairgram.training import text_feed  # noqa: E402
 from pairgram.training.text_batches import CentrePlan, KnownLinks, Noise, PairGroups  # noqa: E402
 from pairgram.training.text_feed import TextSettings, TextTask  # noqa: E402
 from pairgram.training.text_net import Contrast, TextNet, contrast_loss  # noqa: E402
@@ -216,12 +217,12 @@ def task_of(graph, encoder, vocabulary, tokens, **more):
     return TextTask(tokens.ids, spelling, groups, groups, noise)
 
 
-def net_and_task(graph, contexts="table", **more):
+def net_and_task(graph, contexts="table", id_vectors=False, **more):
     vocabulary = Vocabulary.fit(graph.texts)
     tokens = tokenize(graph.texts, vocabulary)
     torch.manual_seed(0)
     encoder = make_encoder(EncoderSpec("bag", 8, 8), vocabulary)
-    net = TextNet(encoder, graph.n_nodes, contexts)
+    net = TextNet(encoder, graph.n_nodes, contexts, id_vectors)
     return net, task_of(graph, encoder, vocabulary, tokens, **more)
 
 
@@ -235,7 +236,7 @@ def test_encoder_passes_do_not_grow_with_times(monkeypatch):
         monkeypatch.setattr(
             net.encoder,
             "forward",
-            lambda b, f=forward, c=count: c.append(len(b.words.lengths)) or f(b),
+            lambda b, f=forward, c=count: c.append(len(b.arrays["word_offsets"]) - 1) or f(b),
         )
         done = trainer.train(net, task, TextSettings(epochs=3, batch_size=5))
         assert done.passes == sum(count) == 3 * 16
@@ -285,3 +286,31 @@ def test_links_between_two_sets_are_those_found_one_by_one(seed):
     known = KnownLinks(graph.adjacency())
     u, v = random.integers(0, n, 5), random.integers(0, n, 12)
     assert np.array_equal(known.between(u, v), known.among(u[:, None], v))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("contexts", ["table", "text", "both"])
+@pytest.mark.parametrize("shared", [0, 64])
+@pytest.mark.parametrize("name", ["adagrad", "adam"])
+def test_foretold_rows_train_alike(contexts, shared, name, monkeypatch):
+    settings = TextSettings(epochs=2, batch_size=6, shared_negatives=shared, optimizer=name)
+    results, made = [], []
+    optimizer, start = trainer.TextOptimizer, text_feed.Feed.__init__
+    monkeypatch.setattr(
+        trainer, "TextOptimizer", lambda *given: made.append(optimizer(*given)) or made[-1]
+    )
+    for foretell in (True, False):
+
+        def begin(feed, *given, on=foretell):
+            start(feed, *given)
+            feed._foretell = on
+
+        monkeypatch.setattr(text_feed.Feed, "__init__", begin)
+        net, task = net_and_task(world(), contexts, id_vectors=True)
+        trainer.train(net, task, settings)
+        results.append(trainer.weights_of(net))
+    tables = {"encoder.table.weight", "id.weight", "table.weight"} & results[0].keys()
+    assert made[0]._places.keys() == tables
+    assert not made[1]._places
+    for key, array in results[0].items():
+        np.testing.assert_allclose(array, results[1][key], rtol=1e-4, atol=1e-5, err_msg=key)

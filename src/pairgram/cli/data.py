@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a dataset.")]
 
 app = typer.Typer(
-    help="Datasets by name: list them, find their files.",
+    help="Datasets by name: list them, find or download their files.",
     callback=help_without_verb,
     invoke_without_command=True,
 )
@@ -57,17 +57,24 @@ def show_path(name: Name, output: OutputFlags) -> None:
         terminal.json(_entry(dataset))
     terminal.line(str(dataset.folder()))
     if not _is_here(dataset):
-        terminal.note(f"note: its files are not there; get them from {dataset.address}")
+        how = f"get them from {dataset.address}"
+        if dataset.upstream is not None:
+            how = f"`pairgram data get {name}` downloads them"
+        terminal.note(f"note: its files are not there; {how}")
 
 
 @app.command("get")
 @grouped
 def get_dataset(name: Name, output: OutputFlags) -> None:
-    """Check a dataset's files, or say where to get them."""
+    """Download a dataset that is not here, and check its files; or say where to get them."""
     terminal = Terminal(output)
     from pairgram import datasets
 
     dataset = datasets.info(name)
+    if dataset.upstream is not None and not _is_here(dataset):
+        from pairgram.datasets.download import download
+
+        download(dataset, lambda address: terminal.note(f"fetching {address}"))
     graph = dataset.load(verify=bool(dataset.files))
     if terminal.wants_json:
         terminal.json({**_entry(dataset), "read": str(graph)})

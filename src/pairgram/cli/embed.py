@@ -39,7 +39,7 @@ def embed(
     if to.suffix not in SUFFIXES:
         raise ParameterError(f"{to}: the suffix must be one of {', '.join(SUFFIXES)}.")
     outputs.check_file(to)
-    vectors = load(model).vectors_
+    vectors = load(model, folded=True).vectors_
     vectors.save(to, "center" if which is Which.CENTER else "context")
     if terminal.wants_json:
         terminal.json(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,9 @@ from pairgram.cli.options import GraphFlags, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.progress import StoppedError, fit_model
 from pairgram.cli.terminal import Terminal
 from pairgram.errors import PairgramError
+
+INDEX_FROM = 1_000_000
+"""Nodes from which on a full search takes long enough to be worth an index."""
 
 if TYPE_CHECKING:
     from pairgram.graph import TextGraph
@@ -39,6 +43,20 @@ def fit(
             help="Fit on 95 % first, so that suggestions get probabilities and 'no good match'.",
         ),
     ] = False,
+    fuse: Annotated[
+        bool,
+        typer.Option(
+            "--fuse",
+            help="Fit without some nodes first, to weigh learned and lexical scores: rule fused.",
+        ),
+    ] = False,
+    index: Annotated[
+        bool | None,
+        typer.Option(
+            "--index/--no-index",
+            help="Build the index for approximate search; from 1,000,000 nodes on by itself.",
+        ),
+    ] = None,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
@@ -58,10 +76,28 @@ def fit(
         built.calibrations_ = calibrate_for_use(
             lambda: methods.build(model, parameters.given(), **shared), nodes, seed
         )
+    if fuse:
+        from pairgram.evaluation.fusing import fuse_for_use
+
+        fused = fuse_for_use(
+            lambda: methods.build(model, parameters.given(), **shared), nodes, seed
+        )
+        built.fusion_ = fused
+        parts = ", ".join(f"{name} {value:.3f}" for name, value in fused.mrr.items())
+        terminal.summary(f"fused: MRR on {fused.queries} validation nodes: {parts}")
+    if wants_index(index, nodes.n_nodes):
+        built.build_index()
     built.save(to)
     for file in outputs.files_of(outputs.checkpoint_of(to)):
         file.unlink()
     _say(terminal, built, nodes, _resolved(graph, to, model, built))
+
+
+def wants_index(asked: bool | None, n_nodes: int) -> bool:
+    """Whether to build an index: as asked, else by size where the extra `ann` is there."""
+    if asked is not None:
+        return asked
+    return n_nodes >= INDEX_FROM and find_spec("usearch") is not None
 
 
 def _train(terminal: Terminal, model: "Model", graph: "TextGraph", to: Path) -> None:

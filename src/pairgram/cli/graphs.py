@@ -24,13 +24,14 @@ def read_graph(flags: GraphFlags) -> "TextGraph":
         flags.edges,
         flags.texts,
         directed=flags.directed,
-        source=_column(flags.source),
-        target=_column(flags.target),
-        weight=_column(flags.weight),
-        relation=_column(flags.relation),
-        date=_column(flags.date),
-        id_column=_column(flags.id_column),
+        source=as_column(flags.source),
+        target=as_column(flags.target),
+        weight=as_column(flags.weight),
+        relation=as_column(flags.relation),
+        date=as_column(flags.date),
+        id_column=as_column(flags.id_column),
         text_columns=_columns(flags.text_columns),
+        label_column=as_column(flags.label_column),
         header=flags.header,
         delimiter=None if delimiter is None else DELIMITERS.get(delimiter, delimiter),
     )
@@ -61,12 +62,13 @@ def paper_counts(edges: str) -> tuple[int, int] | None:
     return datasets.info(name).paper_counts if known else None
 
 
-def _column(given: str | None) -> str | int | None:
+def as_column(given: str | None) -> str | int | None:
+    """Column by name, or by number where digits are given."""
     return int(given) if given is not None and given.isdecimal() else given
 
 
 def _columns(given: str | None) -> list[str | int] | None:
     if given is None:
         return None
-    columns = [_column(part.strip()) for part in given.split(",")]
+    columns = [as_column(part.strip()) for part in given.split(",")]
     return [column for column in columns if column is not None]

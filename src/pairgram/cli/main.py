@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from pairgram import __version__
 from pairgram.cli import (
+    add,
     bench,
     data,
     demo,
@@ -20,8 +21,10 @@ from pairgram.cli import (
     evaluate,
     fit,
     inspect,
+    map,  # noqa: A004
     review,
     sample,
+    serve,
     suggest,
     tune,
 )
@@ -82,7 +85,10 @@ app.command("demo")(demo.demo)
 app.command("inspect")(inspect.inspect)
 app.command("fit")(fit.fit)
 app.command("suggest")(suggest.suggest)
+app.command("add")(add.add)
 app.command("embed")(embed.embed)
+app.command("serve")(serve.serve)
+app.command("map")(map.draw)
 app.command("evaluate")(evaluate.evaluate)
 app.command("review")(review.review)
 app.command("tune")(tune.tune)

@@ -88,6 +88,9 @@ class MethodFlags:
     patience: Annotated[
         int | None, _flag("ps, tge: epochs without a better score before the end; 0 runs all.")
     ] = None
+    refit: Annotated[
+        bool | None, _flag("tge: after an end by --patience, train on all links.", "--refit")
+    ] = None
     device: Annotated[str | None, _flag("tge, cane: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:

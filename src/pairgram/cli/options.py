@@ -66,6 +66,9 @@ class GraphFlags:
     text_columns: Annotated[
         str | None, _layout("Text columns, joined: title,abstract.", metavar="A,B")
     ] = None
+    label_column: Annotated[
+        str | None, _layout("Column of the texts with a label, for filters of suggestions.")
+    ] = None
     delimiter: Annotated[
         str | None, _layout("One character, tab, or a blank for runs of white space.")
     ] = None

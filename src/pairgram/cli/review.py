@@ -30,7 +30,7 @@ def review(
     terminal = Terminal(output)
     from pairgram.models import load
 
-    show(terminal, load(model), k, rule)
+    show(terminal, load(model, folded=True), k, rule)
 
 
 def review_fitted(

@@ -49,6 +49,21 @@ def suggest(
     rule: Annotated[
         str | None, typer.Option(help="How links are scored; the model's own if not given.")
     ] = None,
+    prefix: Annotated[
+        list[str] | None, typer.Option(help="Only ids that begin with this; may be repeated.")
+    ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(help="Only nodes with this label; may be repeated.")
+    ] = None,
+    relation: Annotated[
+        str | None, typer.Option(help="Only nodes whose likeliest relation is this.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say of each suggestion what carried it.")
+    ] = False,
+    search: Annotated[
+        str, typer.Option(help="exact, ann, or auto: the index where the model has one.")
+    ] = "auto",
 ) -> None:
     """Suggest links that a node does not have yet.
 
@@ -61,11 +76,16 @@ def suggest(
         )
     from pairgram.models import load
 
-    asked: dict[str, Any] = {"k": k, "direction": direction.value, "rule": rule}
+    asked: dict[str, Any] = {
+        "k": k, "direction": direction.value, "rule": rule, "prefix": prefix or None,
+        "label": label or None, "relation": relation, "search": search,
+    }  # fmt: skip
+    if explain and file is not None:
+        raise ParameterError("--explain goes with one text or --node: leave out --file.")
     if file is not None:
         _suggest_file(terminal, load(model), file, asked)
         return
-    found = load(model).suggest(text, node=node, **asked)
+    found = load(model).suggest(text, node=node, explain=explain, **asked)
     if terminal.wants_json:
         terminal.json(_ranked(found))
     show(terminal, found)
@@ -74,15 +94,23 @@ def suggest(
 def show(terminal: Terminal, found: "Sequence[Suggestion]", title: str | None = None) -> None:
     """Print suggestions as a table."""
     chance = ["" if one.probability is None else f"{one.probability:.2f}" for one in found]
-    columns = (">rank", "id", ">score", *((">probability",) if any(chance) else ()), "text", "why")
+    relation = [one.relation or "" for one in found]
+    extra = {
+        name: cells
+        for name, cells in ((">probability", chance), ("relation", relation))
+        if any(cells)
+    }
     rows = [
         (
-            str(i), one.node, f"{one.score:.4g}", *((likely,) if any(chance) else ()),
+            str(i + 1), one.node, f"{one.score:.4g}", *(cells[i] for cells in extra.values()),
             cut(one.text, TEXT_WIDTH), cut(one.why, WHY_WIDTH),
         )
-        for i, (one, likely) in enumerate(zip(found, chance, strict=True), start=1)
+        for i, one in enumerate(found)
     ]  # fmt: skip
-    terminal.table(columns, rows, title)
+    terminal.table((">rank", "id", ">score", *extra, "text", "why"), rows, title)
+    for i, one in enumerate(found, start=1):
+        if one.explanation is not None:
+            terminal.line(f"{i}. {one.node}: {one.explanation}")
 
 
 def _suggest_file(terminal: Terminal, model: "Model", file: Path, asked: dict[str, Any]) -> None:
@@ -111,4 +139,10 @@ def _in_parts(
 
 
 def _ranked(found: "Sequence[Suggestion]") -> list[dict[str, Any]]:
-    return [{"rank": i, **asdict(one)} for i, one in enumerate(found, start=1)]
+    """Suggestions as JSON has them; what was not asked for or is not known is left out."""
+    optional = ("relation", "relations", "explanation")
+    return [
+        {"rank": i}
+        | {name: v for name, v in asdict(one).items() if name not in optional or v is not None}
+        for i, one in enumerate(found, start=1)
+    ]

@@ -6,20 +6,35 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairgram.datasets.upstream import Upstream
 from pairgram.errors import FileFormatError, InputError
 from pairgram.graph import TextGraph
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a dataset: its name, which may go without ``.gz`` too, and its sha256."""
+    """A file of a dataset: its name, which may go without ``.gz`` too, and its sha256.
+
+    `content` is the sha256 of what a gzipped file holds.
+    """
 
     name: str
     sha256: str
+    content: str = ""
+
+    @property
+    def plain_name(self) -> str:
+        """Name of the file when it is not gzipped."""
+        return self.name.removesuffix(".gz")
+
+    @property
+    def plain_sha256(self) -> str:
+        """Its sha256 then; empty where that is not known."""
+        return self.content if self.name.endswith(".gz") else self.sha256
 
     def find(self, folder: Path) -> Path | None:
         """Path of the file in a folder, gzipped or not."""
-        plain = self.name.removesuffix(".gz")
+        plain = self.plain_name
         places = (folder / name for name in (self.name, plain, f"{plain}.gz"))
         return next((place for place in places if place.is_file()), None)
 
@@ -38,6 +53,8 @@ class Dataset:
         Files in the folder; `text_file` is None for a graph without texts.
     label_file
         File of node ids and classes, where there is one; loading does not read it.
+    upstream
+        What `pairgram data get` downloads, where it can.
     paper_counts
         Distinct words and characters that the paper of TGE counts in the texts.
     month_of
@@ -56,6 +73,7 @@ class Dataset:
     label_file: DataFile | None = None
     month_of: Callable[[str], str] | None = None
     paper_counts: tuple[int, int] | None = None
+    upstream: Upstream | None = None
 
     @property
     def files(self) -> tuple[DataFile, ...]:
@@ -86,13 +104,18 @@ class Dataset:
         folder = self.folder()
         found = file.find(folder)
         if found is None:
-            raise InputError(
-                f"The dataset {self.name!r} needs {file.name}: get it from {self.address} and put "
-                f"it at {folder / file.name} (or set PAIRGRAM_DATA to a folder with {self.name}/)."
-            )
+            raise InputError(self.how_to_get(file.name))
         if verify:
             _check_sum(found, file)
         return found
+
+    def how_to_get(self, name: str) -> str:
+        """Say where a missing file comes from and where to put it."""
+        command = "" if self.upstream is None else f"run `pairgram data get {self.name}`, or "
+        return (
+            f"The dataset {self.name!r} needs {name}: {command}get it from {self.address} and put "
+            f"it at {self.folder() / name} (or set PAIRGRAM_DATA to a folder with {self.name}/)."
+        )
 
     def _check_counts(self, graph: TextGraph, path: Path) -> None:
         found = (graph.n_nodes, graph.counts.lines)
@@ -109,14 +132,26 @@ def data_folder(name: str) -> Path:
     local = os.environ.get("PAIRGRAM_DATA")
     if local and (Path(local) / name).is_dir():
         return Path(local) / name
+    return cache_folder(name)
+
+
+def cache_folder(name: str) -> Path:
+    """Folder of a name in the cache."""
     cache = os.environ.get("PAIRGRAM_CACHE")
     return (Path(cache) if cache else Path.home() / ".cache" / "pairgram") / name
 
 
+def content_sum(content: bytes) -> str:
+    """Return the sha256 of some bytes."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def _check_sum(path: Path, file: DataFile) -> None:
-    if path.name != file.name:
+    known = {file.name: file.sha256, file.plain_name: file.plain_sha256}
+    expected = known.get(path.name)
+    if not expected:
         raise FileFormatError(path, f"no sha256 is known for it, only for {file.name}.")
     with path.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != file.sha256:
-        raise FileFormatError(path, f"expected sha256 {file.sha256}, found {found}.")
+    if found != expected:
+        raise FileFormatError(path, f"expected sha256 {expected}, found {found}.")

@@ -1,6 +1,9 @@
 """Graphs of the CANE paper's repository."""
 
 from pairgram.datasets.base import DataFile, Dataset
+from pairgram.datasets.upstream import Upstream, arcs, cane_texts
+
+CANE = "https://raw.githubusercontent.com/thunlp/CANE/master/datasets/"
 
 DATASETS = (
     Dataset(
@@ -22,6 +25,9 @@ DATASETS = (
         label_file=DataFile(
             "labels.tsv", "0b555ee787b72006feb2f8dc0bf9a42e1f025104a9fcbfc8aadc06b0cf327219"
         ),
+        upstream=Upstream(
+            tuple(f"{CANE}cora/{name}.txt" for name in ("graph", "data", "group")), cane_texts
+        ),
     ),
     Dataset(
         name="zhihu",
@@ -34,5 +40,6 @@ DATASETS = (
         edge_file=DataFile(
             "edges.tsv", "89e159277ca7ad51fd46e2f7435ef5d4ebfc7577f6fa6dcc9658b1a72b210a62"
         ),
+        upstream=Upstream((f"{CANE}zhihu/graph.txt",), arcs),
     ),
 )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pairgram.split import Split
 
 NEAR = 0.95  # share of common shingles from which two texts are near-identical
+BLOCK = 1 << 16
 
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -97,10 +98,6 @@ class Shingles:
         """Number of pairs of every text, shape (m,)."""
         return np.diff(self.ends)
 
-    def of(self, text: int) -> Ints:
-        """Pairs of a text."""
-        return self.rank[self.ends[text] : self.ends[text + 1]]
-
 
 def shingles(texts: list[list[str]]) -> Shingles:
     """Runs of two words of every text, each once; the word itself where there is but one."""
@@ -134,12 +131,33 @@ def near_pairs(sets: Shingles, first: int | None = None) -> Ints:
     owner = np.repeat(np.arange(len(size)), reach)
     offset = np.arange(len(owner)) - (np.cumsum(reach) - reach)[owner]
     member = sets.rank[sets.ends[owner] + offset]
-    found = np.unique(_meetings(owner, member, first), axis=0)
-    small, large = np.sort(size[found], axis=1).T
-    found = found[small >= NEAR * large]
-    alike = [_jaccard(sets.of(a), sets.of(b)) >= NEAR for a, b in found.tolist()]
-    near: Ints = found[np.array(alike, dtype=bool)]
+    met = _meetings(owner, member, first)
+    small, large = np.sort(size[met], axis=1).T
+    met = met[small >= NEAR * large]
+    distinct = np.unique(met[:, 0] * len(size) + met[:, 1])
+    found = np.stack(np.divmod(distinct, max(len(size), 1)), axis=1)
+    common = _common(sets, found)
+    near: Ints = found[common >= NEAR * (size[found].sum(axis=1) - common)]
     return near
+
+
+def _common(sets: Shingles, pairs: Ints) -> Ints:
+    """How many members the two sets of each pair share, shape (p,)."""
+    top = int(sets.rank.max(initial=0)) + 1
+    # Ascending, as the members of a set are.
+    every = np.repeat(np.arange(len(sets.size)), sets.size) * top + sets.rank
+    common = np.zeros(len(pairs), dtype=np.int64)
+    for begin in range(0, len(pairs), BLOCK):
+        one, two = pairs[begin : begin + BLOCK].T
+        count = sets.size[one]
+        pair = np.repeat(np.arange(len(one)), count)
+        offset = np.arange(len(pair)) - (np.cumsum(count) - count)[pair]
+        wanted = two[pair] * top + sets.rank[sets.ends[one][pair] + offset]
+        place = np.minimum(np.searchsorted(every, wanted), len(every) - 1)
+        common[begin : begin + BLOCK] = np.bincount(
+            pair[every[place] == wanted], minlength=len(one)
+        )
+    return common
 
 
 def _by_rarity(text: Ints, key: Ints, count: int) -> Shingles:
@@ -164,8 +182,3 @@ def _meetings(owner: Ints, member: Ints, first: int | None) -> Ints:
     spot = np.arange(len(one)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(begin, many)
     two = others[spot]
     return np.stack([one[one < two], two[one < two]], axis=1)
-
-
-def _jaccard(one: Ints, two: Ints) -> float:
-    common = len(np.intersect1d(one, two, assume_unique=True))
-    return common / (len(one) + len(two) - common)

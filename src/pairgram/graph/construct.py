@@ -94,6 +94,7 @@ class Constructors(ABC):
         date: Column | None = None,
         id_column: Column | None = None,
         text_columns: Column | Sequence[Column] | None = None,
+        label_column: Column | None = None,
         header: bool | None = None,
         delimiter: str | None = None,
     ) -> Self:
@@ -113,6 +114,8 @@ class Constructors(ABC):
             names or the first two columns; the others are read only when asked for.
         id_column, text_columns
             Columns of the texts; several text columns are joined by a blank.
+        label_column
+            Column of the texts with a label for each node, which suggestions can be filtered by.
         header
             Whether the first line holds column names; None guesses.
         delimiter
@@ -126,11 +129,14 @@ class Constructors(ABC):
             return cls._from_columns(columns, directed)
         # Texts hold blanks, so a blank can cut the edges alone.
         text_delimiter = None if delimiter == " " else delimiter
-        found = read_texts(texts, id_column, text_columns, header, text_delimiter)
+        found = read_texts(texts, id_column, text_columns, header, text_delimiter, label_column)
         by_id = dict(zip(found.ids, found.texts, strict=True))
         names = list(dict.fromkeys([*columns.names, *found.ids]))
         aligned = tuple(by_id.get(name, "") for name in names)
-        return cls._from_columns(replace(columns, names=names, texts=aligned), directed)
+        graph = cls._from_columns(replace(columns, names=names, texts=aligned), directed)
+        if found.labels is None:
+            return graph
+        return graph.with_labels(dict(zip(found.ids, found.labels, strict=True)))
 
     @classmethod
     def from_networkx(
@@ -276,6 +282,10 @@ class Constructors(ABC):
             directed=directed,
             date=inputs.as_dates(columns.date, lines),
         )
+
+    @abstractmethod
+    def with_labels(self, labels: inputs.Texts) -> Self:
+        """Return the same graph with a label per node."""
 
     @classmethod
     @abstractmethod

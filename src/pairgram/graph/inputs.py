@@ -159,47 +159,50 @@ def check_below(source: IntArray, target: IntArray, n_nodes: int, who: str) -> N
             raise InputError(f"{who}: position {bad} is not among the {n_nodes} nodes.")
 
 
-def align_texts(texts: Texts, names: list[str] | None, n_nodes: int) -> tuple[str, ...] | None:
+def align_texts(
+    texts: Texts, names: list[str] | None, n_nodes: int, what: str = "texts"
+) -> tuple[str, ...] | None:
     """One text per node, "" where a node has none, shape (n,)."""
     if texts is None:
         return None
     if isinstance(texts, str) or not isinstance(texts, (Mapping, Sequence, np.ndarray)):
         raise InputError(
-            "TextGraph: 'texts' must map ids to texts or list one text per node, "
+            f"TextGraph: '{what}' must map ids to {what} or list one for each node, "
             f"got {type(texts).__name__}."
         )
     if isinstance(texts, Mapping):
-        return _mapped_texts(texts, names, n_nodes)
+        return _mapped_texts(texts, names, n_nodes, what)
     if len(texts) != n_nodes:
         raise InputError(
-            f"TextGraph: 'texts' must list one text for each of the {n_nodes} nodes, "
-            f"got {len(texts)}. With edges of strings, pass 'names' or map ids to texts."
+            f"TextGraph: '{what}' must list one {what[:-1]} for each of the {n_nodes} nodes, "
+            f"got {len(texts)}. With edges of strings, pass 'names' or map ids to {what}."
         )
-    return tuple(_text(text) for text in texts)
+    return tuple(_text(text, what) for text in texts)
 
 
 def _mapped_texts(
-    texts: Mapping[Any, Any], names: list[str] | None, n_nodes: int
+    texts: Mapping[Any, Any], names: list[str] | None, n_nodes: int, what: str
 ) -> tuple[str, ...]:
     keys: Iterable[Any] = range(n_nodes) if names is None else names
-    aligned = tuple(_text(texts.get(key)) for key in keys)
+    aligned = tuple(_text(texts.get(key), what) for key in keys)
     if names is not None:
         known = set(names)
         stray = [key for key in texts if key not in known]
         if stray:
             raise InputError(
-                f"TextGraph: 'texts' has {len(stray)} ids that are not among 'names', "
+                f"TextGraph: '{what}' has {len(stray)} ids that are not among 'names', "
                 f"the first is {stray[0]!r}."
             )
     return aligned
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, what: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
         raise InputError(
-            f"TextGraph: a text must be a string or None, got {type(value).__name__} {value!r}."
+            f"TextGraph: a {what[:-1]} must be a string or None, "
+            f"got {type(value).__name__} {value!r}."
         )
     return str(value)
 

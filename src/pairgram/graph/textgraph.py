@@ -1,6 +1,6 @@
 """TextGraph: nodes with names and texts, and distinct edges between them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
@@ -13,6 +13,7 @@ from pairgram.graph import csr
 from pairgram.graph.assemble import as_mask, count_texts, cut_relations, relation_table
 from pairgram.graph.construct import Constructors
 from pairgram.graph.fingerprint import hash_graph
+from pairgram.graph.inputs import Texts, align_texts
 from pairgram.graph.lookup import find_positions
 from pairgram.graph.merge import count_reciprocal, merge_edges
 from pairgram.graph.parts import (
@@ -49,6 +50,8 @@ class TextGraph(Constructors):
         Distinct (source, target, relation) triples, or None.
     texts
         Text of each node, "" where it has none, shape (n,), or None.
+    labels
+        Label of each node, "" where it has none, shape (n,), or None; no method learns from it.
     counts
         What reading found.
     degree
@@ -75,6 +78,7 @@ class TextGraph(Constructors):
     texts: tuple[str, ...] | None
     counts: GraphCounts
     degree: IntArray
+    labels: tuple[str, ...] | None = None
     _names: NDArray[np.object_] | None = None
     _adjacency: dict[str, Adjacency] = field(default_factory=dict)
 
@@ -142,6 +146,10 @@ class TextGraph(Constructors):
     def _index(self) -> dict[str, int]:
         return {name: position for position, name in enumerate(self.names.tolist())}
 
+    def find(self, name: str) -> int | None:
+        """Position of a node, None where there is no such node."""
+        return self._index.get(name)
+
     def position(self, name: str) -> int:
         """Position of a node; an unknown name raises `UnknownNodeError`."""
         return int(self.positions([name])[0])
@@ -187,6 +195,7 @@ class TextGraph(Constructors):
             self,
             n_nodes=int(mask.sum()),
             texts=_pick(self.texts, mask),
+            labels=_pick(self.labels, mask),
             _names=freeze(self.names[mask]),
         )
         return smaller._cut(
@@ -195,6 +204,44 @@ class TextGraph(Constructors):
             edges,
             cut_relations(self.relation, edges, renumber),
         )
+
+    def with_labels(self, labels: Texts) -> Self:
+        """Return the same graph with a label per node: a mapping from ids, or one per node."""
+        aligned = align_texts(labels, self.names.tolist(), self.n_nodes, "labels")
+        return replace(self, labels=aligned)
+
+    def with_nodes(
+        self, names: Iterable[str], texts: Iterable[str], labels: Iterable[str]
+    ) -> "TextGraph":
+        """Return the same graph with more nodes, none of them linked; m of each.
+
+        Texts are kept where the graph or one of the nodes has some, labels likewise.
+        """
+        listed, said, marked = list(names), list(texts), list(labels)
+        degree = np.append(self.degree, np.zeros(len(listed), self.degree.dtype))
+        together = _joined(self.texts, said, self.n_nodes)
+        return replace(
+            self,
+            n_nodes=self.n_nodes + len(listed),
+            texts=together,
+            labels=_joined(self.labels, marked, self.n_nodes),
+            counts=replace(
+                self.counts, isolated=self.counts.isolated + len(listed), **count_texts(together)
+            ),
+            degree=freeze(degree),
+            _names=freeze(np.array([*self.names.tolist(), *listed], dtype=object)),
+            _adjacency={},
+        )
+
+    def with_texts(self, texts: Mapping[int, str], labels: Mapping[int, str]) -> "TextGraph":
+        """Return the same graph with other texts and labels at some positions."""
+        changed = [
+            None if old is None and not any(new.values())
+            else tuple(new.get(v, t) for v, t in enumerate(old or ("",) * self.n_nodes))
+            for old, new in ((self.texts, texts), (self.labels, labels))
+        ]  # fmt: skip
+        counts = replace(self.counts, **count_texts(changed[0]))
+        return replace(self, texts=changed[0], labels=changed[1], counts=counts)
 
     def _cut(
         self,
@@ -257,11 +304,19 @@ class TextGraph(Constructors):
                 ("dates", self.date),
                 ("relations", self.relation),
                 ("texts", self.texts),
+                ("labels", self.labels),
             )
             if value is not None
         ]
         parts = [f"{self.n_nodes} nodes", f"{self.n_edges} edges", kind, *extras]
         return f"TextGraph({', '.join(parts)})"
+
+
+def _joined(old: tuple[str, ...] | None, new: list[str], n: int) -> tuple[str, ...] | None:
+    """Texts of n old nodes and of new ones, None where there are none at all."""
+    if old is None and not any(new):
+        return None
+    return (*(("",) * n if old is None else old), *new)
 
 
 def _pick(texts: tuple[str, ...] | None, mask: NDArray[np.bool_]) -> tuple[str, ...] | None:

@@ -38,10 +38,11 @@ class EdgeColumns:
 
 @dataclass(frozen=True)
 class TextColumns:
-    """Texts as read: distinct ids and one text each, shape (n,)."""
+    """Texts as read: distinct ids with one text and maybe one label each, shape (n,)."""
 
     ids: list[str]
     texts: list[str]
+    labels: list[str] | None = None
 
 
 def number_ends(*columns: Any) -> tuple[list[str], list[NDArray[np.int64]]]:

@@ -1,7 +1,14 @@
-"""The model folder."""
+"""The model folder.
+
+What is added to a model goes into the log `changes.log`. To fold the log into the other files,
+those that change are written beside the old ones under the number of a new generation, such as
+`vectors.1.safetensors`, and `config.json`, replaced in one step, says which generation counts. At
+every moment the folder is the old generation with its log or the new one without.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.errors import FileFormatError
-from pairgram.io.atomic import replacing_folder
+from pairgram.errors import FileFormatError, PairgramError
+from pairgram.io.atomic import replacing_file, replacing_folder, sync
+from pairgram.io.log import read_log
 from pairgram.io.tensors import map_tensors, write_tensors
 
 FORMAT_VERSION = 1
@@ -20,8 +28,17 @@ WEIGHTS = "weights.safetensors"
 VECTORS = "vectors.safetensors"
 NODES = "nodes.parquet"
 EDGES = "edges.parquet"
+RELATIONS = "relations.parquet"
+LOG = "changes.log"
+INDEX, INDEX_NOTE = "index.usearch", "index.json"
+NUMBERED = (VECTORS, NODES, EDGES, RELATIONS, LOG, INDEX, INDEX_NOTE)
+"""Files that each generation has its own of."""
+GENERATION = "generation"
+TRIES = 10
 
 Edges = tuple[NDArray[np.int64], NDArray[np.int64]]
+# Source and target positions (k,), and the relation of each as a string.
+Relations = tuple[NDArray[np.int64], NDArray[np.int64], list[str]]
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,14 @@ class ModelFolder:
         Other JSON files by name without the suffix, such as ``card``.
     edges
         Source and target positions of the training graph, shape (m,) each, or None.
+    labels
+        Node labels, shape (n,), or None.
+    relations
+        Source, target and relation of the typed edges, shape (k,) each, or None.
+    changes
+        Records of the log.
+    log_end
+        Bytes of the log that were read.
     """
 
     config: dict[str, Any]
@@ -53,64 +78,171 @@ class ModelFolder:
     texts: list[str] | None = None
     extra: dict[str, dict[str, Any]] = field(default_factory=dict)
     edges: Edges | None = None
+    labels: list[str] | None = None
+    relations: Relations | None = None
+    changes: list[bytes] = field(default_factory=list)
+    log_end: int = 0
+
+    @property
+    def generation(self) -> int:
+        """How often the log was folded into the other files."""
+        return int(self.config.get(GENERATION, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The numbered part of a folder: what changes when nodes come and go; see `ModelFolder`."""
+
+    vectors: Mapping[str, NDArray[Any]]
+    names: Sequence[str] | NDArray[np.object_]
+    texts: Sequence[str] | None = None
+    labels: Sequence[str] | None = None
+    edges: tuple[NDArray[Any], NDArray[Any]] | None = None
+    relations: Relations | None = None
+
+    def write(self, folder: Path, generation: int = 0) -> list[Path]:
+        """Write the files of a generation; return their paths."""
+        written = [folder / numbered(name, generation) for name in (VECTORS, NODES)]
+        write_tensors(written[0], self.vectors)
+        _write_nodes(written[1], list(map(str, self.names)), self.texts, self.labels)
+        if self.edges is not None:
+            written.append(folder / numbered(EDGES, generation))
+            _write_edges(written[-1], self.edges)
+        if self.relations is not None:
+            written.append(folder / numbered(RELATIONS, generation))
+            _write_relations(written[-1], self.relations)
+        return written
 
 
 def write_folder(
     path: str | Path,
     config: Mapping[str, Any],
     tensors: Mapping[str, NDArray[Any]],
-    vectors: Mapping[str, NDArray[Any]],
-    names: Sequence[str] | NDArray[np.object_],
-    texts: Sequence[str] | None = None,
+    nodes: Nodes,
     extra_json: Mapping[str, Mapping[str, Any]] | None = None,
-    edges: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    finish: Callable[[Path], None] | None = None,
 ) -> None:
     """Write a model folder; one that is there is replaced, anything else is refused.
 
-    See `ModelFolder` for what the parts hold.
+    See `ModelFolder` for what the parts hold; `finish` may write more into the new folder.
     """
-    listed = [str(name) for name in names]
     with replacing_folder(path, is_model) as folder:
-        _write_json(folder / CONFIG, {**config, "format_version": FORMAT_VERSION})
+        write_json(folder / CONFIG, {**config, "format_version": FORMAT_VERSION})
         for name, content in (extra_json or {}).items():
-            _write_json(folder / f"{name}.json", content)
+            write_json(folder / f"{name}.json", content)
         if tensors:
             write_tensors(folder / WEIGHTS, tensors)
-        write_tensors(folder / VECTORS, vectors)
-        _write_nodes(folder / NODES, listed, texts)
-        if edges is not None:
-            _write_edges(folder / EDGES, edges)
+        nodes.write(folder)
+        if finish is not None:
+            finish(folder)
+
+
+def write_generation(
+    path: Path, nodes: Nodes, finish: Callable[[Path, int], None] | None = None
+) -> int:
+    """Write new numbered files and let them count; return their generation.
+
+    Hold the folder's lock. A crash at any moment leaves the old generation or the new one.
+    """
+    config = read_config(path)
+    generation = int(config.get(GENERATION, 0)) + 1
+    _sweep(path, generation - 1)
+    try:
+        for file in nodes.write(path, generation):
+            sync(file)
+        if finish is not None:
+            finish(path, generation)
+        sync(path)
+        with replacing_file(path / CONFIG) as temporary:
+            write_json(temporary, {**config, GENERATION: generation})
+        sync(path)
+    except OSError as error:
+        raise PairgramError(f"{path}: cannot be written: {error.strerror or error}.") from error
+    _sweep(path, generation)
+    return generation
+
+
+def numbered(name: str, generation: int) -> str:
+    """Name of a file in a generation.
+
+    >>> numbered("vectors.safetensors", 0), numbered("vectors.safetensors", 2)
+    ('vectors.safetensors', 'vectors.2.safetensors')
+    """
+    stem, suffix = name.split(".")
+    return name if generation == 0 else f"{stem}.{generation}.{suffix}"
 
 
 def read_folder(path: str | Path) -> ModelFolder:
     """Read a model folder, checking that its parts fit together."""
     path = Path(path)
-    config = read_config(path)
-    vectors = map_tensors(_present(path / VECTORS))
-    names, texts = _read_nodes(_present(path / NODES))
+    for _ in range(TRIES):
+        config = read_config(path)
+        try:
+            found = _read_generation(path, config)
+        except (FileFormatError, FileNotFoundError):
+            # A writer may have folded its log in between; then the config says so.
+            if read_config(path).get(GENERATION) == config.get(GENERATION):
+                raise
+        else:
+            if read_config(path).get(GENERATION) == config.get(GENERATION):
+                return found
+    raise FileFormatError(path, "changes faster than it can be read; try again.")
+
+
+def _read_generation(path: Path, config: dict[str, Any]) -> ModelFolder:
+    generation = config.get(GENERATION, 0)
+    if not isinstance(generation, int) or generation < 0:
+        raise FileFormatError(path / CONFIG, f"has no sound {GENERATION}.")
+    files = {name: path / numbered(name, generation) for name in NUMBERED}
+    vectors = map_tensors(_present(files[VECTORS]))
+    names, texts, labels = _read_nodes(_present(files[NODES]))
     for name, matrix in vectors.items():
         if matrix.ndim != 2 or len(matrix) != len(names):
             raise FileFormatError(
-                path / VECTORS,
+                files[VECTORS],
                 f"{name!r} must have {len(names)} rows, one for each node, "
                 f"got the shape {matrix.shape}.",
             )
+    changes, log_end = read_log(files[LOG])
     return ModelFolder(
         config=config,
         tensors=map_tensors(path / WEIGHTS) if (path / WEIGHTS).exists() else {},
         vectors=vectors,
         names=names,
         texts=texts,
-        extra={file.stem: _read_json(file) for file in path.glob("*.json") if file.name != CONFIG},
-        edges=_read_edges(path / EDGES, len(names)) if (path / EDGES).exists() else None,
+        extra={file.stem: read_json(file) for file in path.glob("*.json") if _is_extra(file)},
+        edges=_read_edges(files[EDGES], len(names)) if files[EDGES].exists() else None,
+        labels=labels,
+        relations=(
+            _read_relations(files[RELATIONS], len(names)) if files[RELATIONS].exists() else None
+        ),
+        changes=changes,
+        log_end=log_end,
     )
+
+
+def _is_extra(file: Path) -> bool:
+    """Whether a JSON file is a part of its own."""
+    return file.name != CONFIG and not file.name.startswith((".", "index."))
+
+
+def _sweep(path: Path, generation: int) -> None:
+    """Remove what belongs to other generations, or to a writing that did not end."""
+    current = {numbered(name, generation) for name in NUMBERED}
+    for file in path.iterdir():
+        stem, _, rest = file.name.partition(".")
+        is_numbered = f"{stem}.{rest.rpartition('.')[2]}" in NUMBERED
+        is_leftover = file.name.startswith(f".{CONFIG}.") and file.suffix == ".tmp"
+        if (is_numbered and file.name not in current) or is_leftover:
+            with suppress(OSError):  # a file too many does no harm
+                file.unlink()
 
 
 def read_config(path: Path) -> dict[str, Any]:
     """Read the config of a model folder and check its version."""
     if not path.is_dir() or not (path / CONFIG).is_file():
         raise FileFormatError(path, f"is no pairgram model: no folder with a {CONFIG}.")
-    config = _read_json(path / CONFIG)
+    config = read_json(path / CONFIG)
     version = config.get("format_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileFormatError(path / CONFIG, "is no pairgram config: it has no format_version.")
@@ -126,7 +258,7 @@ def read_config(path: Path) -> dict[str, Any]:
 def is_model(path: Path) -> bool:
     """Whether a folder is a model folder of any version."""
     try:
-        return "format_version" in _read_json(path / CONFIG)
+        return "format_version" in read_json(path / CONFIG)
     except (FileFormatError, OSError):
         return False
 
@@ -137,11 +269,13 @@ def _present(path: Path) -> Path:
     return path
 
 
-def _write_json(path: Path, content: Mapping[str, Any]) -> None:
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object."""
     path.write_text(json.dumps(content, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; anything else raises."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -151,22 +285,46 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _write_nodes(path: Path, names: list[str], texts: Sequence[str] | None) -> None:
+def _write_nodes(
+    path: Path,
+    names: list[str],
+    texts: Sequence[str] | None,
+    labels: Sequence[str] | None = None,
+) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
     columns = {"id": pa.array(names, pa.string())}
     if texts is not None:
         columns["text"] = pa.array(list(texts), pa.string())
+    if labels is not None:
+        columns["label"] = pa.array(list(labels), pa.string())
     parquet.write_table(pa.table(columns), path)
 
 
-def _read_nodes(path: Path) -> tuple[list[str], list[str] | None]:
+def _read_nodes(path: Path) -> tuple[list[str], list[str] | None, list[str] | None]:
     table = _read_table(path, "id")
     names = table.column("id").to_pylist()
-    if "text" not in table.column_names:
-        return names, None
-    return names, table.column("text").to_pylist()
+    texts, labels = (
+        table.column(name).to_pylist() if name in table.column_names else None
+        for name in ("text", "label")
+    )
+    return names, texts, labels
+
+
+def _write_relations(path: Path, relations: Relations) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    source, target, relation = relations
+    columns = {"source": source, "target": target}
+    columns["relation"] = pa.array(relation, pa.string()).dictionary_encode()
+    parquet.write_table(pa.table(columns), path)
+
+
+def _read_relations(path: Path, n_nodes: int) -> Relations:
+    source, target = _read_edges(path, n_nodes)
+    return source, target, _read_table(path, "relation").column("relation").to_pylist()
 
 
 def _write_edges(path: Path, edges: tuple[NDArray[Any], NDArray[Any]]) -> None:

@@ -1,6 +1,6 @@
 """Methods: one file each, all with the same `fit`, `score`, `suggest`, `vectors_`, `save`."""
 
-from pairgram.models.base import Model, Suggestion
+from pairgram.models.base import Model
 from pairgram.models.cane import CANE
 from pairgram.models.deepwalk import DeepWalk
 from pairgram.models.line import LINE
@@ -9,6 +9,7 @@ from pairgram.models.paper2vec import Paper2Vec
 from pairgram.models.ps import PS
 from pairgram.models.registry import METHODS
 from pairgram.models.storage import load
+from pairgram.models.suggesting import Suggestion
 from pairgram.models.tadw import TADW
 from pairgram.models.text_matching import TextMatching
 from pairgram.models.tge import TGE

@@ -1,43 +1,29 @@
 """What every fitted model can do: score links, suggest them, be saved."""
 
-import logging
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram import params
-from pairgram.calibration import Calibration
 from pairgram.errors import InputError, NotFittedError, ParameterError
-from pairgram.graph import Adjacency, TextGraph
-from pairgram.models.estimator import Estimator
-from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs, scorer_of_node
-from pairgram.search import top_k
+from pairgram.graph import TextGraph
+from pairgram.models.curating import Curating
+from pairgram.models.placed import aligned
+from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs
 from pairgram.vectors import Vectors
+
+if TYPE_CHECKING:
+    from pairgram.io.folder import ModelFolder
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
-
-logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """A node worth linking to; the probability is there where the model is calibrated."""
-
-    node: str
-    score: float
-    text: str
-    why: str
-    probability: float | None = None
+Table = NDArray[np.float32]
 
 
-class Model(Estimator):
+class Model(Curating):
     """Base of all methods.
 
     Attributes
@@ -50,8 +36,6 @@ class Model(Estimator):
         Fingerprint of the training graph.
     stats_
         Pairs, updates and seconds of the fit.
-    calibrations_
-        How scores become probabilities, for a "node" and for a "text"; empty where not calibrated.
     """
 
     method: ClassVar[str]
@@ -61,7 +45,6 @@ class Model(Estimator):
     vectors_: Vectors
     fingerprint_: str
     stats_: dict[str, Any]
-    calibrations_: Mapping[str, Calibration] = MappingProxyType({})
     _tables_: Tables
     directed: bool = False
     rule: str = "dot"
@@ -74,6 +57,9 @@ class Model(Estimator):
     def is_fitted(self) -> bool:
         """Whether `fit` or `load` has been called."""
         return hasattr(self, "vectors_")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.is_fitted
 
     @property
     def rules_(self) -> tuple[str, ...]:
@@ -98,13 +84,16 @@ class Model(Estimator):
         Returns
         -------
         ndarray
-            Shape (m,); larger is likelier.
+            Shape (m,); larger is likelier. NaN where the rule reads a context vector that a node
+            added by its text does not have.
         """
         self._check_fitted()
-        ends = list(pairs)
-        source = self.graph_.positions([a for a, _ in ends])
-        target = self.graph_.positions([b for _, b in ends])
-        return self.score_positions(source, target, rule)
+        ends, catalog = list(pairs), self._catalog()
+        find = catalog.positions if catalog.additions else self.graph_.positions
+        source, target = find([a for a, _ in ends]), find([b for _, b in ends])
+        if not catalog.additions:
+            return self.score_positions(source, target, rule)
+        return aligned(catalog.take(source), catalog.take(target), self._rule(rule))
 
     def score_positions(
         self, source: IntArray, target: IntArray, rule: str | None = None
@@ -119,77 +108,6 @@ class Model(Estimator):
     def terms(self, rule: str | None = None) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
         """What `score_block` adds up: pairs of tables, (n, dim), and a term of the node, (n,)."""
         return pair_terms(self._tables(), self._tables(), self._rule(rule))
-
-    def suggest(
-        self,
-        text: str | None = None,
-        *,
-        node: str | None = None,
-        k: int = 10,
-        direction: str = "both",
-        rule: str | None = None,
-    ) -> list[Suggestion]:
-        """The k most likely new links of a node; known ones are left out.
-
-        Parameters
-        ----------
-        text
-            Text of a new node, for models that read text; then there is no node=.
-        node
-            Id of a known node.
-        k
-            How many suggestions.
-        direction
-            "out" for what the node should point to, "in" for what should point to it; both need a
-            model fitted with directed=True.
-        rule
-            One of `rules_`; None takes the model's own.
-        """
-        self._check_asked(k, direction)
-        if text is not None and node is None:
-            return self._suggest_text(text, k, direction, rule)
-        if node is None or text is not None:
-            raise ParameterError("suggest needs a text or node= with the id of a known node.")
-        tables = self._directed_tables(direction)
-        position = self.graph_.position(node)
-        known = _row(self._known(direction), position)
-        score = self._scorer(tables, self._rule(rule), position)
-        found, scores = top_k(score, self.graph_.n_nodes, k, np.append(known, position))
-        notice_fewer(len(found), k)
-        suggested = [
-            Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._why(position, v))
-            for v, s in zip(found.tolist(), scores, strict=True)
-        ]
-        return self._confident("node", suggested, self._rule(rule))
-
-    def _scorer(self, tables: Tables, rule: str, position: int) -> Callable[[int, int], Floats]:
-        """Function of (begin, end) that scores the links from a node to those nodes."""
-        return scorer_of_node(tables, rule, position)
-
-    def _confident(self, kind: str, found: list[Suggestion], rule: str) -> list[Suggestion]:
-        """Suggestions with probabilities, where the model is calibrated for them."""
-        calibration = self.calibrations_.get(kind)
-        if calibration is None or calibration.rule != rule or not found:
-            return found
-        if not calibration.is_match(found[0].score):
-            logger.warning("no good match: the best suggestion is too unlikely to be a link")
-        return [replace(s, probability=float(calibration.probability(s.score))) for s in found]
-
-    def _suggest_text(
-        self, text: str, k: int, direction: str, rule: str | None
-    ) -> list[Suggestion]:
-        raise ParameterError(
-            f"{type(self).__name__} learns from structure alone and cannot place a new text. "
-            "Pass node= with the id of a known node."
-        )
-
-    def _check_asked(self, k: int, direction: str) -> None:
-        self._check_fitted()
-        params.check(
-            type(self).__name__,
-            {"k": params.Int(1), "direction": params.Choice("out", "in", "both")},
-            {"k": k, "direction": direction},
-        )
 
     def save(self, folder: str | Path) -> None:
         """Write the model folder; an older model there is replaced in one step."""
@@ -206,6 +124,13 @@ class Model(Estimator):
         """JSON files of the model folder beside the config, by name without the suffix."""
         return {}
 
+    def _extra_parts(self) -> dict[str, dict[str, Any]]:
+        """More of them, of what was fitted beside the method itself."""
+        return {}
+
+    def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
+        """Take up what `_extra_parts` gave; what does not fit raises `InputError`."""
+
     def _take_parts(
         self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]
     ) -> None:
@@ -221,23 +146,36 @@ class Model(Estimator):
             )
         return self._tables() if direction == "out" else self._tables().reversed()
 
-    def _known(self, direction: str) -> Adjacency:
-        if direction == "both":
-            return self.graph_.adjacency()
-        return self.graph_.adjacency(directed=True, reverse=direction == "in")
+    def _prior_of_new(self) -> float | None:
+        """Log K + log q of a node without a link, where the method has a noise distribution."""
+        return None
 
-    def _why(self, u: int, v: int) -> str:
-        """Shared neighbours, as many as fit in a line."""
-        near = self.graph_.adjacency()
-        shared = np.intersect1d(_row(near, u), _row(near, v), assume_unique=True)
-        if len(shared) == 0:
-            return "no shared neighbour"
-        names = ", ".join(str(self.graph_.names[w]) for w in shared[:3])
-        more = ", …" if len(shared) > 3 else ""
-        return f"{len(shared)} shared neighbour{'s' * (len(shared) > 1)}: {names}{more}"
+    def _vectors_of_new(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
+        raise ParameterError(
+            f"{type(self).__name__} learns from structure alone and cannot place a new node. Fit a "
+            "model that reads text, such as TGE, or add the node's links and fit again."
+        )
 
-    def _text(self, v: int) -> str:
-        return self.graph_.texts[v] if self.graph_.texts is not None else ""
+    def _vectors_of_changed(
+        self, ids: Sequence[str], texts: Sequence[str]
+    ) -> tuple[Table, Table | None]:
+        kept = self._catalog().take(self._catalog().positions(ids))
+        return np.asarray(kept.center), None if kept.context is None else np.asarray(kept.context)
+
+    def _fold_in_memory(self) -> None:
+        from pairgram.models.storage import fold_in_memory
+
+        fold_in_memory(self)
+
+    def _fold(self) -> None:
+        from pairgram.models.storage import fold
+
+        fold(self)
+
+    def _take_folder(self, path: Path, folder: "ModelFolder") -> None:
+        from pairgram.models.storage import take
+
+        take(self, path, folder)
 
     def _tables(self) -> Tables:
         """What the rules read, made at its first use: the prior reads every degree."""
@@ -279,14 +217,6 @@ class Model(Estimator):
                 f"{type(self).__name__} needs at least one edge. The graph has "
                 f"{graph.n_nodes} nodes and none: check the edge list."
             )
-        self.calibrations_ = {}  # those of an earlier fit say nothing of this one
-
-
-def notice_fewer(found: int, k: int) -> None:
-    """Say it when there are not so many nodes as were asked for."""
-    if found < k:
-        logger.warning("%d suggestions asked for; the graph has %d to offer", k, found)
-
-
-def _row(graph: Adjacency, u: int) -> IntArray:
-    return graph.indices[graph.indptr[u] : graph.indptr[u + 1]]
+        # What an earlier fit left says nothing of this one.
+        self._forget()
+        self.calibrations_, self.index_, self._relations_ = {}, None, None

@@ -11,8 +11,9 @@ from pairgram import params
 from pairgram.errors import InputError, PairgramError, ParameterError
 from pairgram.graph import TextGraph
 from pairgram.models.cane_rank import rerank
+from pairgram.models.catalog import Catalog
 from pairgram.models.reading import ReadingModel, Table
-from pairgram.models.scoring import Floats, IntArray, Tables
+from pairgram.models.scoring import Floats, IntArray
 from pairgram.models.tge_fit import import_torch, torch_threads
 from pairgram.text.cleaning import CLEANINGS, cleaner
 from pairgram.text.ragged import Ragged
@@ -247,11 +248,15 @@ class CANE(ReadingModel):
             )
         return super().terms(rule)
 
-    def _scorer(self, tables: Tables, rule: str, position: int) -> Callable[[int, int], Floats]:
+    def _block_of_node(
+        self, catalog: Catalog, rule: str, position: int
+    ) -> Callable[[slice], Floats] | None:
         if rule != PAIR:
-            return super()._scorer(tables, rule, position)
-        row = self.score_block(np.array([position]), rule)[0]
-        return lambda begin, end: row[begin:end]
+            return None
+        # Nodes that came since have no structure vector of their own, and so no score by pairs.
+        scores = np.full((1, catalog.size), np.nan, np.float32)
+        scores[:, : catalog.n_fitted] = self.score_block(np.array([position]), rule)
+        return lambda rows: scores[rows]
 
     @property
     def statistics_(self) -> dict[str, str]:

@@ -38,6 +38,13 @@ class Estimator:
         known = self._parameter_names()
         return self.set_params(**{name: v for name, v in values.items() if name in known})
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of a step of a pipeline; only it calls this."""
+        from sklearn.utils import Tags, TargetTags, TransformerTags
+
+        target, transformer = TargetTags(required=False), TransformerTags()
+        return Tags(estimator_type=None, target_tags=target, transformer_tags=transformer)
+
     def _check_params(self) -> None:
         params.check(type(self).__name__, self.constraints, self.get_params())
 

@@ -2,31 +2,39 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
-from pairgram.models.base import Model, Suggestion, notice_fewer
+from pairgram.models.base import Model
+from pairgram.models.catalog import Catalog
+from pairgram.models.curating import notice_fewer
+from pairgram.models.finding import Finder
+from pairgram.models.fusing import Evidence, FusedPlaced
+from pairgram.models.naming import Namer
 from pairgram.models.placed import Placed
-from pairgram.models.scoring import Floats
-from pairgram.search import top_k
+from pairgram.models.scoring import Floats, Tables, unit_rows
+from pairgram.models.suggesting import Asked, Strings, Suggestion
+from pairgram.search.fusion import FUSED, LEARNED, Fusion
 from pairgram.text.cleaning import beginning
 
 logger = logging.getLogger(__name__)
 
 Table = NDArray[np.float32]
+FUSION = "fusion"
 
-BLOCK_SCORES = 1 << 24
 # Shared words are looked for in so much of a new text.
 MOST_CHARACTERS = 1 << 15
-NOTHING = np.empty(0, np.int64)
 
 
 class ReadingModel(Model):
     """Base of the methods whose vectors come from text."""
+
+    _evidence_: Evidence | None = None
 
     @abstractmethod
     def words(self, text: str) -> list[str]:
@@ -52,7 +60,10 @@ class ReadingModel(Model):
 
     def place(self, texts: Sequence[str]) -> Placed:
         """New texts ready to be scored against known nodes and each other."""
-        return self._placed(texts, "both")
+        placed = self._placed(texts, "both")
+        if self.fusion_ is None:
+            return placed
+        return FusedPlaced(placed, texts, self.fusion_, self._evidence())
 
     def _read(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         self._check_fitted()
@@ -67,39 +78,110 @@ class ReadingModel(Model):
         tables = self._directed_tables(direction)
         return Placed(tables, self.rule_, center, context, self._prior_of_new())
 
-    def _prior_of_new(self) -> float | None:
-        """Log K + log q of a node without a link, where the method has a noise distribution."""
-        return None
-
     def _texts(self, graph: TextGraph) -> tuple[str, ...]:
         return needed_texts(type(self).__name__, graph)
 
     def suggest_many(
-        self, texts: Sequence[str], k: int = 10, direction: str = "both", rule: str | None = None
+        self,
+        texts: Sequence[str],
+        k: int = 10,
+        direction: str = "both",
+        rule: str | None = None,
+        prefix: Strings = None,
+        label: Strings = None,
+        relation: str | None = None,
+        search: str = "auto",
     ) -> list[list[Suggestion]]:
         """The k most likely links of each of many new nodes; parameters as in `suggest`."""
-        self._check_asked(k, direction)
-        placed = self._placed(texts, direction)
-        step = max(1, BLOCK_SCORES // self.graph_.n_nodes)
-        blocks = (slice(begin, begin + step) for begin in range(0, len(texts), step))
-        rows = (scores for block in blocks for scores in placed.block(block, rule))
+        self._check_fitted()
+        return self._suggest_texts(
+            texts, self._asked(k, direction, rule, prefix, label, relation, search)
+        )
+
+    def transform(self, texts: Sequence[str]) -> Table:
+        """Vectors of texts, as a step of a scikit-learn pipeline, shape (m, dim)."""
+        return self.embed(list(texts))
+
+    def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
+        catalog = self._catalog(asked.direction)
+        query = self._query(texts, catalog)
+        if asked.rule == FUSED and self.fusion_ is not None:
+            rule, block = FUSED, self._fused(catalog, query, texts, self.fusion_)
+        else:
+            rule, block = self._rule_for(catalog, query, asked.rule, is_new=True), None
         read = [set(self.words(beginning(text, MOST_CHARACTERS))) for text in texts]
         self._notice_unread(read)
-        found = [self._best(words, row, k) for words, row in zip(read, rows, strict=True)]
-        notice_fewer(min(map(len, found), default=k), k)
-        return [self._confident("text", one, rule or placed.rule) for one in found]
+        barred = catalog.barred(asked.prefix, asked.label)
+        namer = Namer.of(self, catalog, asked)
+        results = Finder(catalog, rule, asked, self.index_, namer, block).find_many(query, barred)
+        found = []
+        for row, (words, (places, scores)) in enumerate(zip(read, results, strict=True)):
+            listed = zip(places.tolist(), scores, strict=True)
+            some = [self._suggestion(catalog, words, v, s) for v, s in listed]
+            found.append(some if namer is None else namer.name(query, row, places, some))
+        notice_fewer(min(map(len, found), default=asked.k), asked.k)
+        return [self._confident("text", one, rule) for one in found]
 
-    def _suggest_text(
-        self, text: str, k: int, direction: str, rule: str | None
-    ) -> list[Suggestion]:
-        return self.suggest_many([text], k, direction, rule)[0]
+    def _fused(
+        self, catalog: Catalog, query: Tables, texts: Sequence[str], fusion: Fusion
+    ) -> Callable[[slice], Floats]:
+        """Function that gives the fused scores of some texts with every position."""
+        evidence = self._evidence()
 
-    def _best(self, read: set[str], scores: Floats, k: int) -> list[Suggestion]:
-        found, best = top_k(lambda a, b: scores[a:b], len(scores), k, NOTHING)
-        return [
-            Suggestion(str(self.graph_.names[v]), float(s), self._text(v), self._shared(read, v))
-            for v, s in zip(found.tolist(), best, strict=True)
-        ]
+        def block(rows: slice) -> Floats:
+            learned = np.nan_to_num(catalog.block(query, fusion.rule, rows), nan=-np.inf)
+            least = learned.min(axis=1, keepdims=True, where=np.isfinite(learned), initial=0)
+            parts = evidence.parts(texts[rows], catalog)
+            return fusion.combine({LEARNED: np.maximum(learned, least), **parts})
+
+        return block
+
+    def _evidence(self) -> Evidence:
+        """BM25, votes and degrees, made at their first use."""
+        made = self._evidence_
+        if made is None or made.graph is not self.graph_:
+            made = self._evidence_ = Evidence(self.graph_, self.words)
+        return made
+
+    def _extra_parts(self) -> dict[str, dict[str, Any]]:
+        return {} if self.fusion_ is None else {FUSION: self.fusion_.to_json()}
+
+    def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
+        self.fusion_ = Fusion.from_json(extra[FUSION]) if FUSION in extra else None
+
+    def _forget(self) -> None:
+        super()._forget()
+        self.fusion_ = self._evidence_ = None
+
+    def _query(self, texts: Sequence[str], catalog: Catalog) -> Tables:
+        """Vectors of new texts as those of queries."""
+        center, context = self._read(texts)
+        prior = self._prior_of_new()
+        bias = None if prior is None else np.full(len(center), prior, np.float32)
+        unit = None if catalog.tables.unit is None else unit_rows(center)
+        return Tables(center, context, bias, catalog.tables.backwards, unit)
+
+    def _suggestion(self, catalog: Catalog, read: set[str], v: int, score: float) -> Suggestion:
+        text = catalog.text(v)
+        return Suggestion(catalog.name(v), float(score), text, self._shared(read, text))
+
+    def _vectors_of_new(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
+        return self._read(texts)
+
+    def _vectors_of_changed(
+        self, ids: Sequence[str], texts: Sequence[str]
+    ) -> tuple[Table, Table | None]:
+        """What a node has beside its text's vector, such as an id vector, stays as it is."""
+        catalog = self._catalog()
+        at = catalog.positions(ids)
+        known = catalog.take(at)
+        before, after = self._read([catalog.text(v) for v in at.tolist()]), self._read(texts)
+        center = known.center + (after[0] - before[0])
+        if known.context is None:
+            return center, after[1]
+        if before[1] is None or after[1] is None:
+            return center, np.asarray(known.context)
+        return center, known.context + (after[1] - before[1])
 
     def _notice_unread(self, read: Sequence[set[str]]) -> None:
         """Say how many texts have no words, or no known ones."""
@@ -114,10 +196,10 @@ class ReadingModel(Model):
             said = "%d of %d texts with unknown words alone: %s"
             logger.warning(said, strange, len(read), rest)
 
-    def _shared(self, read: set[str], v: int) -> str:
+    def _shared(self, read: set[str], text: str) -> str:
         """Shared words, the rarest first, as many as fit in a line."""
         ids = self._word_ids
-        common = sorted(read & set(self.words(self._text(v))), key=lambda w: (-ids.get(w, 0), w))
+        common = sorted(read & set(self.words(text)), key=lambda w: (-ids.get(w, 0), w))
         if not common:
             return "no shared word"
         more = ", …" if len(common) > 3 else ""

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -13,10 +14,19 @@ from pairgram.engine import LocalEngine
 from pairgram.errors import PairgramError
 from pairgram.graph import TextGraph
 from pairgram.models.base import Model
+from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.training.checkpoint import Checkpoint
 from pairgram.training.schedule import Judge
-from pairgram.training.sgns import NOISE_POWER, PairSource, Progress, Settings, score_offset, train
+from pairgram.training.sgns import (
+    NOISE_POWER,
+    PairSource,
+    Progress,
+    Settings,
+    score_offset,
+    start_from,
+    train,
+)
 from pairgram.vectors import Vectors
 
 SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
@@ -84,6 +94,21 @@ class SgnsModel(Model):
             )  # fmt: skip
         self._remember(graph, Vectors(center, context, graph.names), progress)
         return self
+
+    def _continue(self, graph: TextGraph, epochs: int) -> None:
+        """Go on from the vectors as they are; nodes that are new start as in a fit."""
+        settings = replace(
+            self._settings(graph), epochs=epochs, patience=0,
+            learning_rate=self.learning_rate * CONTINUED_RATE,
+        )  # fmt: skip
+        degree, context = self._noise_degree(graph), self.vectors_.context
+        if context is None:
+            raise self._cannot_continue()
+        progress = start_from(self.vectors_.center, context, degree, settings)
+        with LocalEngine(self.threads) as engine:
+            trained = train(self._source(graph), degree, settings, engine, progress)
+        center, context, progress = self._finite(*trained)
+        self._remember(graph, Vectors(center, context, graph.names), progress)
 
     def _remember(self, graph: TextGraph, vectors: Vectors, *trainings: Progress) -> None:
         self.graph_, self.vectors_, self.fingerprint_ = graph, vectors, graph.fingerprint

@@ -109,6 +109,14 @@ class TextMatching(ReadingModel):
         }  # fmt: skip
         return self
 
+    def _continue(self, graph: TextGraph, epochs: int) -> None:
+        """Links teach nothing here; they are known from now on."""
+        center = np.concatenate([self.vectors_.center, self.words_.means(
+            self._texts(graph)[len(self.vectors_) :]
+        )])  # fmt: skip
+        self.graph_, self.fingerprint_ = graph, graph.fingerprint
+        self.vectors_ = Vectors(center, None, graph.names)
+
     def words(self, text: str) -> list[str]:
         """Words that the model reads in a text."""
         return cleaner(self.cleaning)(text)

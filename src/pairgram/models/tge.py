@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
+from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.reading import ReadingModel, Table
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.models.sgns import noise_degree
 from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
 from pairgram.models.tge_presets import PRESETS
+from pairgram.models.tge_weights import net_weights
 from pairgram.text.cleaning import CLEANINGS, cleaner
 from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, tokenize
@@ -98,6 +100,8 @@ class TGE(ReadingModel):
     patience
         Epochs without a better AUC_pair (under "calibrated") on 5 % of the links, held back for
         this, before training ends with the best weights; 0 trains on all links for all epochs.
+    refit
+        After an end by `patience`, train afresh on all links for as many epochs as were best.
     rule
         How links are scored: "dot", "context", "symmetric" or "calibrated".
     device
@@ -173,6 +177,7 @@ class TGE(ReadingModel):
         "batch_size": params.Optional(params.Int(1)),
         "epochs": params.Optional(params.Int(1)),
         "patience": params.Optional(params.Int(0)),
+        "refit": params.Bool(),
         "rule": params.Optional(params.Choice(*RULES)),
         "device": params.Choice("auto", "cpu", "cuda", "mps"),
         "directed": params.Bool(),
@@ -212,6 +217,7 @@ class TGE(ReadingModel):
         batch_size: int | None = None,
         epochs: int | None = None,
         patience: int | None = None,
+        refit: bool = False,
         rule: str | None = None,
         device: str = "auto",
         directed: bool = False,
@@ -230,6 +236,7 @@ class TGE(ReadingModel):
         self.mask_known, self.offset, self.l2 = mask_known, offset, l2
         self.optimizer, self.learning_rate, self.batch_size = optimizer, learning_rate, batch_size
         self.epochs, self.patience, self.rule = epochs, patience, rule  # type: ignore[assignment]
+        self.refit = refit
         self.device, self.directed, self.seed, self.threads = device, directed, seed, threads
 
     def fit(
@@ -268,6 +275,25 @@ class TGE(ReadingModel):
         self.vocabulary_, self.stats_, self._pretrained_ = vocabulary, learned.stats, parts
         self._weights_, self._reader_ = learned.weights, None
         return self
+
+    def _continue(self, graph: TextGraph, epochs: int) -> None:
+        """Go on from the weights as they are; words keep the vocabulary of the fit."""
+        texts, chosen = self._texts(graph), self._all_chosen()
+        rate = chosen["learning_rate"] * CONTINUED_RATE
+        chosen |= {"epochs": epochs, "patience": 0, "learning_rate": rate}
+        tokens = (
+            tokenize(texts, self.vocabulary_, self.max_words)
+            if self._pretrained_ is None
+            else self._pretrained_.tokenize(texts, self.max_words)
+        )
+        job = Job(
+            chosen, graph, self.vocabulary_, tokens, self._pretrained_, net_weights(self, texts),
+            int(self.stats_["word_dim"]),
+        )  # fmt: skip
+        learned = learn(job, self._identity(graph), None, None)
+        self.graph_, self.fingerprint_ = graph, graph.fingerprint
+        self.vectors_ = Vectors(learned.center, learned.context, graph.names)
+        self.stats_, self._weights_, self._reader_ = learned.stats, learned.weights, None
 
     def words(self, text: str) -> list[str]:
         """Words that the model reads in a text."""

@@ -59,13 +59,19 @@ class Learned:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is learned from: parameters, presets filled in, and a graph with its words."""
+    """What is learned from: parameters, presets filled in, and a graph with its words.
+
+    With `weights`, those of an earlier fit by their names in `TextNet`, training goes on from them;
+    `word_dim` is the length of its word vectors.
+    """
 
     chosen: Chosen
     graph: TextGraph
     vocabulary: Vocabulary
     tokens: Tokens
     pretrained: Pretrained | None = None
+    weights: Mapping[str, NDArray[Any]] | None = None
+    word_dim: int | None = None
 
 
 def learn(
@@ -87,14 +93,43 @@ def learn(
     """
     threads = job.chosen["threads"]
     with torch_threads(threads), LocalEngine(threads) as engine:
-        net, spec, spelling = _start(job)
-        began = time.perf_counter()
-        task = _task(job, spelling, engine)
-        sampled = time.perf_counter() - began
-        progress = _train(net, task, job.chosen, identity, checkpoint, callback)
-        progress.seconds["sample"] = sampled
-        center, context = _vectors(net, task, job.chosen)
-    return Learned(center, context, _kept(net), _stats(progress, job, spec))
+        run = _run(job, engine, identity, checkpoint, callback)
+        stats = _stats(run.progress, job, run.spec)
+        if job.chosen["refit"] and run.task.trials is not None:
+            stop = run.progress.best_epoch
+            again = None if checkpoint is None else Path(f"{checkpoint}.refit")
+            run = _run(job, engine, {**identity, "stop": stop}, again, callback, stop)
+            stats = _added(stats, run.progress)
+        center, context = _vectors(run.net, run.task, job.chosen)
+    return Learned(center, context, _kept(run.net), stats)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One training: the module, what its encoder is built from, its task and what was done."""
+
+    net: "TextNet"
+    spec: "EncoderSpec"
+    task: "TextTask"
+    progress: "TextProgress"
+
+
+def _run(
+    job: Job,
+    engine: LocalEngine,
+    identity: Mapping[str, Any],
+    checkpoint: str | Path | None,
+    callback: "Callable[[TextProgress, int], None] | None",
+    stop: int = 0,
+) -> Run:
+    """Train; with `stop` on all links for so many epochs, otherwise as the patience says."""
+    net, spec, spelling = _start(job)
+    began = time.perf_counter()
+    task = _task(job, spelling, engine, hold=stop == 0)
+    sampled = time.perf_counter() - began
+    progress = _train(net, task, job.chosen, identity, checkpoint, callback, stop)
+    progress.seconds["sample"] = sampled
+    return Run(net, spec, task, progress)
 
 
 def encoder_spec(
@@ -116,9 +151,10 @@ def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
     from pairgram.training.text_net import TextNet
 
     chosen, start = job.chosen, None
-    if chosen["word_vectors"] is not None and not chosen["without_word"]:
+    goes_on = job.weights is not None
+    if not goes_on and chosen["word_vectors"] is not None and not chosen["without_word"]:
         start = read_word_vectors(chosen["word_vectors"], job.vocabulary)
-    word_dim = int(chosen["dim"] if start is None else start[0].shape[1])
+    word_dim = job.word_dim or int(chosen["dim"] if start is None else start[0].shape[1])
     spec = encoder_spec(chosen, word_dim, job.pretrained)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(chosen["seed"])
@@ -126,18 +162,22 @@ def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
         net = TextNet(encoder, job.graph.n_nodes, chosen["contexts"], chosen["id_vectors"])
     if start is not None:
         encoder.start_from(*start)
-    if isinstance(encoder, PretrainedEncoder):
+    if job.weights is not None:
+        given = {name: torch.from_numpy(np.array(array)) for name, array in job.weights.items()}
+        net.load_state_dict(given)
+    elif isinstance(encoder, PretrainedEncoder):
         encoder.load(chosen["pretrained"])
     return net, spec, encoder.spell((*job.vocabulary.words, *job.tokens.unknown))
 
 
-def _task(job: Job, spelling: Any, engine: LocalEngine) -> "TextTask":
+def _task(job: Job, spelling: Any, engine: LocalEngine, hold: bool) -> "TextTask":
     from pairgram.training.text_batches import KnownLinks, Noise, PairGroups
     from pairgram.training.text_feed import TextTask
     from pairgram.training.text_validation import hold_back
 
     chosen, graph = job.chosen, job.graph
-    smaller, trials = hold_back(graph, VALIDATION if chosen["patience"] else 0.0, chosen["seed"])
+    share = VALIDATION if chosen["patience"] and hold else 0.0
+    smaller, trials = hold_back(graph, share, chosen["seed"])
 
     def sample(which: TextGraph) -> PairGroups:
         sampler = PairSampler(
@@ -158,7 +198,7 @@ def _task(job: Job, spelling: Any, engine: LocalEngine) -> "TextTask":
     )
 
 
-def _settings(chosen: Chosen, task: "TextTask") -> "TextSettings":
+def _settings(chosen: Chosen, task: "TextTask", stop: int) -> "TextSettings":
     from pairgram.training.text_feed import TextSettings
 
     names = (
@@ -168,6 +208,7 @@ def _settings(chosen: Chosen, task: "TextTask") -> "TextSettings":
     batch = chosen["batch_size"] or _batch_size(int(np.count_nonzero(task.groups.pairs)))
     return TextSettings(
         **{name: chosen[name] for name in names},
+        stop=stop,
         batch_size=batch,
         clip=CLIP,
         id_dropout=ID_DROPOUT,
@@ -185,12 +226,13 @@ def _train(
     identity: Mapping[str, Any],
     checkpoint: str | Path | None,
     callback: "Callable[[TextProgress, int], None] | None",
+    stop: int,
 ) -> "TextProgress":
     from pairgram.text.encoders import resolve_device
     from pairgram.training.text import train
     from pairgram.training.text_state import TextProgress
 
-    settings, device = _settings(chosen, task), resolve_device(chosen["device"])
+    settings, device = _settings(chosen, task, stop), resolve_device(chosen["device"])
     if checkpoint is None:
         return train(net, task, settings, device, None, callback)
     keeper = Checkpoint(Path(checkpoint), dict(identity), kind=TextProgress)
@@ -200,12 +242,10 @@ def _train(
 
 
 def _vectors(net: "TextNet", task: "TextTask", chosen: Chosen) -> tuple[Table, Table]:
-    from pairgram.text.encoders import Rows, resolve_device
+    from pairgram.text.encoders import resolve_device
     from pairgram.training.text import node_vectors
 
-    device = resolve_device(chosen["device"])
-    nodes, spelling = np.arange(len(task.words)), Rows.of(task.spelling, device)
-    center, context = node_vectors(net, task.words, nodes, spelling, device)
+    center, context = node_vectors(net, task, resolve_device(chosen["device"]))
     if not np.isfinite(center).all() or not np.isfinite(context).all():
         raise PairgramError(
             "TGE did not converge: its vectors are no longer numbers. The learning rate was "
@@ -242,6 +282,20 @@ def _stats(progress: "TextProgress", job: Job, spec: "EncoderSpec") -> dict[str,
         "empty_texts": job.tokens.empty,
         "cut_texts": job.tokens.cut,
         "word_dim": spec.word_dim,
+    }
+
+
+def _added(stats: dict[str, Any], more: "TextProgress") -> dict[str, Any]:
+    """Counts of a training with those of a second one on all links added."""
+    seconds = {name: took + more.seconds[name] for name, took in stats["seconds"].items()}
+    return {
+        **stats,
+        "pairs": more.pairs,
+        "updates": stats["updates"] + more.updates,
+        "passes": stats["passes"] + more.passes,
+        "refit_epochs": more.epoch,
+        "loss": [more.loss],
+        "seconds": seconds,
     }
 
 

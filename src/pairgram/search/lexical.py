@@ -30,6 +30,8 @@ class LexicalIndex:
         How a text is cut into words.
     query_weight
         Turns the counts of a query's words, sparse of shape (m, v), into weights.
+    text_weight
+        Weighs the words of texts that are no part of the index; None as those of queries.
 
     Examples
     --------
@@ -44,11 +46,13 @@ class LexicalIndex:
         vocabulary: dict[str, int],
         words: Words,
         query_weight: Callable[[Any], Any] | None = None,
+        text_weight: "_Bm25 | None" = None,
     ) -> None:
         self.n_texts = weight.shape[0]
         self._by_text = weight.tocsr()
         self._by_word = weight.T.tocsr()
         self._vocabulary, self._words, self._query_weight = vocabulary, words, query_weight
+        self._text_weight = text_weight
 
     @classmethod
     def bm25(
@@ -74,7 +78,10 @@ class LexicalIndex:
         index = bm25s.BM25(k1=k1, b=b, method="lucene")
         index.index((ids, vocabulary), create_empty_token=False, show_progress=False)
         parts = tuple(index.scores[name] for name in ("data", "indices", "indptr"))
-        return cls(csc_array(parts, shape=(len(ids), len(vocabulary))), vocabulary, words)
+        weight = csc_array(parts, shape=(len(ids), len(vocabulary)))
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+        as_texts = _Bm25(np.diff(weight.indptr), len(ids), float(lengths.mean()), k1, b)
+        return cls(weight, vocabulary, words, text_weight=as_texts)
 
     @classmethod
     def tfidf(cls, texts: Iterable[str], words: Words = plain_words) -> Self:
@@ -98,6 +105,21 @@ class LexicalIndex:
         scores: Floats = (queries @ self._by_word).toarray()
         return scores
 
+    def scores_of(self, queries: Any, texts: Sequence[str]) -> Floats:
+        """Scores of rows of `queries`, shape (b, v), with other texts, shape (b, m).
+
+        Such texts are weighed by the statistics of the index and change nothing in them.
+        """
+        known = self._vocabulary
+        cut = [self._words(text) for text in texts]
+        counts = _counts([[known[w] for w in one if w in known] for one in cut], queries.shape[1])
+        if self._text_weight is not None:
+            weight = self._text_weight(counts, np.array([len(one) for one in cut]))
+        else:
+            weight = counts if self._query_weight is None else self._query_weight(counts)
+        scores: Floats = (queries @ weight.T.tocsr()).toarray()
+        return scores
+
     def pairs(self, queries: Any, rows: NDArray[np.int64], texts: NDArray[np.int64]) -> Floats:
         """Scores of rows of `queries`, shape (m, v), with single texts; all of shape (k,)."""
         scores = np.empty(len(rows), dtype=np.float64)
@@ -106,6 +128,24 @@ class LexicalIndex:
             common = queries[rows[part]].multiply(self._by_text[texts[part]])
             scores[part] = np.asarray(common.sum(axis=1)).ravel()
         return scores
+
+
+class _Bm25:
+    """Weights of the words of further texts; see `LexicalIndex.bm25`."""
+
+    def __init__(self, frequency: Any, count: int, mean: float, k1: float, b: float) -> None:
+        self._idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))
+        self._mean, self._k1, self._b = max(mean, 1e-9), k1, b
+
+    def __call__(self, counts: Any, lengths: NDArray[np.int64]) -> Any:
+        """Weights, sparse of shape (m, v), of counts of texts with so many words, shape (m,)."""
+        weight = counts.tocsr().astype(np.float32)
+        row = np.repeat(np.arange(weight.shape[0]), np.diff(weight.indptr))
+        scale = self._k1 * (1 - self._b + self._b * lengths[row] / self._mean)
+        weight.data = (self._idf[weight.indices] * weight.data / (weight.data + scale)).astype(
+            np.float32
+        )
+        return weight
 
 
 def _number(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], dict[str, int]]:

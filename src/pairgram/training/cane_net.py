@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pairgram.text.encoders import Rows
+from pairgram.text.encoders import to_device
 from pairgram.text.ragged import Ragged
 
 SPREAD = 0.3
@@ -46,7 +46,7 @@ class Texts:
 
 
 class WordRows:
-    """Word ids of all texts on a device.
+    """Word ids of all texts, given out on a device.
 
     Parameters
     ----------
@@ -57,15 +57,19 @@ class WordRows:
     """
 
     def __init__(self, words: Ragged, device: Any) -> None:
-        self.lengths, self._rows, self._device = words.lengths, Rows.of(words, device), device
+        self.lengths, self._words, self._device = words.lengths, words, device
 
     def take(self, texts: NDArray[np.int64]) -> Texts:
         """Return some of the texts, in their order."""
-        taken = self._rows.take(torch.from_numpy(texts).to(self._device))
-        goes_on = torch.ones((len(taken.values), 1), device=self._device)
+        taken = self._words.take(texts)
+        goes_on = np.ones((len(taken.values), 1), np.float32)
         # The word before each beginning is the last of its text; before the first there is none.
         goes_on[taken.offsets[1:][taken.lengths > 0] - 1] = 0.0
-        return Texts(taken.values, goes_on, taken.offsets, self.lengths[texts])
+        arrays: dict[str, NDArray[Any]] = {
+            "ids": taken.values.astype(np.int64), "goes_on": goes_on, "offsets": taken.offsets
+        }  # fmt: skip
+        placed = to_device(arrays, self._device)
+        return Texts(placed["ids"], placed["goes_on"], placed["offsets"], self.lengths[texts])
 
 
 class CaneNet(nn.Module):

@@ -212,7 +212,7 @@ def aligned(table: NDArray[Any]) -> NDArray[Any]:
     return copy
 
 
-def _start(parts: Partition, settings: Settings, given: Table | None) -> Progress:
+def _start(parts: Partition, settings: Settings, given: Table | None = None) -> Progress:
     """Centres as given or uniform in ±0.5 / dim, contexts zero; one table for both when shared."""
     n = len(parts.node)
     random = np.random.Generator(np.random.Philox(settings.seed + 2))
@@ -220,6 +220,16 @@ def _start(parts: Partition, settings: Settings, given: Table | None) -> Progres
     spread = (random.random((n, settings.dim), np.float32) - np.float32(0.5)) / settings.dim
     center[parts.number, : settings.dim] = spread if given is None else given
     return Progress(center, center if settings.shared_table else aligned(np.zeros_like(center)))
+
+
+def start_from(center: Table, context: Table, degree: IntArray, settings: Settings) -> Progress:
+    """Progress that begins with the vectors of the first m nodes, both (m, dim)."""
+    count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
+    parts = partition(noise_mass(degree), count, settings.seed)
+    progress = _start(parts, settings)
+    for table, given in ((progress.center, center), (progress.context, context)):
+        table[parts.number[: len(given)], : settings.dim] = given
+    return progress
 
 
 def _train_chunk(

@@ -17,17 +17,19 @@ from pairgram.training.partition import Partition
 IntArray = NDArray[np.integer[Any]]
 
 CHUNK_PAIRS = 1 << 23
-# More pairs of one node in a chunk would be trained on in too long a row.
+# More pairs of one node in a chunk would be trained on in too long a row; with far fewer, a block
+# has so few pairs of a centre that rows are fetched more often than they are used.
 CHUNK_PAIRS_PER_NODE = 200
+LARGEST_CHUNK = 1 << 26
 
 
 def chunk_pairs(n_nodes: int) -> int:
-    """Pairs that a chunk should hold.
+    """Pairs that a chunk of a source without end should hold.
 
     >>> chunk_pairs(1_000), chunk_pairs(1_000_000)
-    (200000, 8388608)
+    (200000, 67108864)
     """
-    return min(CHUNK_PAIRS, CHUNK_PAIRS_PER_NODE * n_nodes)
+    return min(LARGEST_CHUNK, CHUNK_PAIRS_PER_NODE * n_nodes)
 
 
 class SampledPairs:

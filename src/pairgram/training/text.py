@@ -10,12 +10,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pairgram.text.encoders import Rows, encode
-from pairgram.text.ragged import Ragged
+from pairgram.text.encoders import encode, encode_planned, plan, to_device
 from pairgram.training.text_feed import Feed, Step, TextSettings, TextTask
 from pairgram.training.text_net import Contrast, TextNet, contrast_loss
 from pairgram.training.text_optimizer import TextOptimizer
 from pairgram.training.text_state import Arrays, TextProgress
+from pairgram.training.text_validation import Trials
 
 Table = NDArray[np.float32]
 
@@ -61,44 +61,64 @@ def train(
     )
     state = TextProgress() if progress is None else progress
     attach(state, net, optimizer)
-    feed = Feed(task, settings, net.head is not None, device)
+    feed = Feed(task, settings, net, device)
+    validation = None if task.trials is None else Validation(net, task, task.trials, device)
     total = int(task.groups.pairs.sum())
+    end = settings.stop * feed.batches or feed.turns
     began = time.perf_counter()
     with feed.start(state.turn) as steps:
-        while state.turn < feed.turns and not state.has_stalled(settings.patience):
+        while state.turn < end and not state.has_stalled(settings.patience):
             step = next(steps)
             loss = _descend(net, step, settings, total / feed.batches)
-            optimizer.step(_rate(settings, feed, state.turn), settings.l2 / total)
+            optimizer.step(_rate(settings, feed, state.turn), settings.l2 / total, step.touched)
             last = (state.turn + 1) % feed.batches == 0
             if last or state.turn % LOSS_EVERY == 0:
                 state.loss = float(loss) / max(step.n_pairs, 1)
             state.count(step.n_pairs, len(step.nodes))
             if last:
-                _end_epoch(state, net, task, feed.spelling, device)
+                _end_epoch(state, net, validation)
             now = time.perf_counter()
             state.seconds["train"] += now - began
             began = now
             if after_turn is not None:
-                after_turn(state, feed.turns)
+                after_turn(state, end)
     if state.best:
         _load(net, state.best)
     return state
 
 
-def node_vectors(
-    net: TextNet, words: Ragged, nodes: NDArray[np.int64], spelling: Rows, device: Any
-) -> tuple[Table, Table]:
-    """Centre and context vectors of known nodes, both (len(nodes), dim).
+def node_vectors(net: TextNet, task: TextTask, device: Any) -> tuple[Table, Table]:
+    """Centre and context vectors of all nodes, both (n, dim)."""
+    text = encode(net.encoder, task.words, task.spelling, device)
+    return _both(net, text, np.arange(len(task.words)), device)
 
-    Parameters
-    ----------
-    words
-        Word ids of the nodes' texts.
-    """
-    text = encode(net.encoder, words, spelling, device)
+
+class Validation:
+    """The score of early stopping, the texts made ready once for all epochs."""
+
+    def __init__(self, net: TextNet, task: TextTask, trials: Trials, device: Any) -> None:
+        self._net, self._spelling, self._trials = net, task.spelling, trials
+        self._device, self._nodes = device, trials.nodes
+        words = task.words.take(self._nodes)
+        # As `encode` does: for a few texts it is cheaper to spell the words of each batch alone.
+        self._featured = len(words.values) > len(task.spelling) and net.encoder.has_features
+        self._planned = list(plan(net.encoder, words, task.spelling, device, self._featured))
+
+    def score(self) -> float:
+        """AUC_pair of the trials."""
+        encoder, features = self._net.encoder, None
+        if self._featured:
+            with torch.no_grad():
+                features = encoder.features(self._spelling, self._device)
+        text = encode_planned(encoder, self._planned, len(self._nodes), features)
+        return self._trials.score(*_both(self._net, text, self._nodes, self._device))
+
+
+def _both(net: TextNet, text: Table, nodes: NDArray[np.int64], device: Any) -> tuple[Table, Table]:
     with torch.no_grad():
-        on_device, at = torch.from_numpy(text).to(device), torch.from_numpy(nodes).to(device)
-        center, context = net.center(on_device, at), net.context(on_device, at)
+        there = to_device({"text": text, "nodes": nodes}, device)
+        center = net.center(there["text"], there["nodes"])
+        context = net.context(there["text"], there["nodes"])
     return center.cpu().numpy(), context.cpu().numpy()
 
 
@@ -143,15 +163,11 @@ def _rate(settings: TextSettings, feed: Feed, turn: int) -> float:
     return risen * fallen
 
 
-def _end_epoch(
-    state: TextProgress, net: TextNet, task: TextTask, spelling: Rows, device: Any
-) -> None:
+def _end_epoch(state: TextProgress, net: TextNet, validation: Validation | None) -> None:
     state.epoch += 1
-    if task.trials is None:
+    if validation is None:
         return
-    nodes = task.trials.nodes
-    vectors = node_vectors(net, task.words.take(nodes), nodes, spelling, device)
-    state.scores.append(task.trials.score(*vectors))
+    state.scores.append(validation.score())
     if state.best_epoch == state.epoch:
         state.best = weights_of(net)
 

@@ -1,5 +1,6 @@
 """What each turn of text training works on, made ready while the turn before it is trained."""
 
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,11 +12,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pairgram.text.encoders import Batch, Rows
-from pairgram.text.ragged import Ragged
+from pairgram.text.encoders import Batch, Plan, Texts, to_device
+from pairgram.text.ragged import Ragged, distinct
 from pairgram.training.text_batches import CentrePlan, Group, KnownLinks, Noise, PairGroups
-from pairgram.training.text_net import Contrast
+from pairgram.training.text_net import Contrast, TextNet
+from pairgram.training.text_state import Arrays
 from pairgram.training.text_validation import Trials
+
+DEVICE_THREADS = 2
+"""Threads that make batches ready while another device trains."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class TextSettings:
         Noise nodes drawn once a batch for all its centres; 0 draws K for every distinct pair.
     epochs, patience
         Most passes over the centres; epochs without a better validation score before the end.
+    stop
+        Passes after which training ends, the rates still those of all epochs; 0 runs all.
     batch_size
         Centres of a batch.
     optimizer, learning_rate, clip
@@ -49,6 +56,7 @@ class TextSettings:
     shared_negatives: int = 512
     epochs: int = 20
     patience: int = 3
+    stop: int = 0
     batch_size: int = 256
     optimizer: str = "adam"
     learning_rate: float = 0.01
@@ -105,6 +113,8 @@ class Step:
         The same with the batch's nodes as contexts; None where contexts come from a table alone.
     n_pairs
         Pairs in all.
+    touched
+        Rows of each sparse table that are read, ascending; empty on the CPU.
     """
 
     texts: Batch
@@ -115,6 +125,7 @@ class Step:
     back_pairs: Tensor
     back: Contrast | None
     n_pairs: int
+    touched: dict[str, Tensor]
 
 
 class Feed:
@@ -124,8 +135,8 @@ class Feed:
     ----------
     task, settings
         What is trained on, and how.
-    two_ways
-        Whether the batch's nodes are trained as contexts too.
+    net
+        What is trained: it says how it reads texts and tables.
     device
         Where batches go.
 
@@ -135,32 +146,35 @@ class Feed:
         Batches of an epoch.
     turns
         The most batches there can be.
-    spelling
-        Letters of all words, on the device.
     """
 
-    def __init__(self, task: TextTask, settings: TextSettings, two_ways: bool, device: Any) -> None:
-        self._task, self._settings = task, settings
-        self._two_ways, self._device = two_ways, device
-        self.spelling = Rows.of(task.spelling, device)
+    def __init__(self, task: TextTask, settings: TextSettings, net: TextNet, device: Any) -> None:
+        self._task, self._settings, self._net, self._device = task, settings, net, device
         centres = np.flatnonzero(task.groups.pairs)
         lengths = task.words.lengths[centres]
         self._plan = CentrePlan(centres, lengths, settings.batch_size, settings.seed)
         self.batches, self.turns = self._plan.batches, settings.epochs * self._plan.batches
+        self._foretell = torch.device(device).type != "cpu"
+        self._tables = {
+            name: len(weight) for name, weight in net.named_parameters() if name in net.sparse
+        }
         self._loaded: tuple[int, list[NDArray[np.int64]]] = (-1, [])
 
     @contextmanager
     def start(self, turn: int) -> Iterator[Iterator[Step]]:
-        """Iterate over the steps from a turn on, one made ahead by a thread."""
-        with ThreadPoolExecutor(1) as pool:
-            yield self._steps(pool, turn)
+        """Iterate over the steps from a turn on, some made ahead by threads."""
+        at_once = 1 if torch.device(self._device).type == "cpu" else DEVICE_THREADS
+        with ThreadPoolExecutor(at_once) as pool:
+            yield self._steps(pool, turn, at_once)
 
-    def _steps(self, pool: ThreadPoolExecutor, turn: int) -> Iterator[Step]:
-        coming = pool.submit(self.step, turn)
-        while turn < self.turns:
-            step, turn = coming.result(), turn + 1
-            if turn < self.turns:
-                coming = pool.submit(self.step, turn)
+    def _steps(self, pool: ThreadPoolExecutor, turn: int, ahead: int) -> Iterator[Step]:
+        coming = deque(
+            pool.submit(self.step, t) for t in range(turn, min(turn + ahead, self.turns))
+        )
+        while coming:
+            step, turn = coming.popleft().result(), turn + 1
+            if turn + ahead <= self.turns:
+                coming.append(pool.submit(self.step, turn + ahead - 1))
             yield step
 
     def step(self, turn: int) -> Step:
@@ -171,16 +185,39 @@ class Feed:
         words = task.words.take(centres)
         dropped = random.random(len(words.values), np.float32) < settings.word_dropout
         keep_id = random.random(len(centres), np.float32) >= settings.id_dropout
+        plan = self._net.encoder.plan(Texts(words, task.spelling, dropped))
+        arrays: Arrays = {
+            "nodes": centres,
+            "keep_id": keep_id.astype(np.float32),
+            "pairs": task.groups.pairs[centres].astype(np.float32),
+            "back_pairs": task.back.pairs[centres].astype(np.float32),
+            **_under("text", plan.arrays),
+            **_under("ahead", self._contrast(centres, task.groups, random)),
+        }
+        if self._net.head is not None:
+            arrays |= _under("back", self._contrast(centres, task.back, random))
+        arrays |= _under("touched", self._touched(plan, arrays))
+        there = to_device(arrays, self._device)
+        back = _part("back", there)
         return Step(
-            Batch(Rows.of(words, self._device), self.spelling, self._move(dropped)),
-            self._move(centres),
-            self._move(keep_id.astype(np.float32)),
-            self._move(task.groups.pairs[centres].astype(np.float32)),
-            self._contrast(centres, task.groups, random),
-            self._move(task.back.pairs[centres].astype(np.float32)),
-            self._contrast(centres, task.back, random) if self._two_ways else None,
+            Batch(_part("text", there), to_device(plan.sizes, "cpu")),
+            there["nodes"],
+            there["keep_id"],
+            there["pairs"],
+            Contrast(**_part("ahead", there)),
+            there["back_pairs"],
+            Contrast(**back) if back else None,
             int(task.groups.pairs[centres].sum()),
+            _part("touched", there),
         )
+
+    def _touched(self, plan: Plan, arrays: Arrays) -> Arrays:
+        """Rows of the tables that a turn reads, where the device would wait for finding them."""
+        if not self._foretell:
+            return {}
+        of_nodes = (arrays["nodes"], arrays["ahead/context"], arrays["ahead/noise"])
+        reads = {f"encoder.{k}": a for k, a in plan.reads.items()} | self._net.reads(*of_nodes)
+        return {name: distinct(reads[name], rows)[0] for name, rows in self._tables.items()}
 
     def _centres(self, turn: int) -> NDArray[np.int64]:
         epoch, batch = divmod(turn, self.batches)
@@ -190,16 +227,13 @@ class Feed:
 
     def _contrast(
         self, centres: NDArray[np.int64], groups: PairGroups, random: np.random.Generator
-    ) -> Contrast:
+    ) -> Arrays:
         group = groups.of(centres)
         noise, known = self._noise(centres, group, random)
-        return Contrast(
-            self._move(group.row),
-            self._move(group.context),
-            self._move(group.count),
-            self._move(noise),
-            None if known is None else self._move(known),
-        )
+        found: Arrays = {
+            "row": group.row, "context": group.context, "count": group.count, "noise": noise,
+        }  # fmt: skip
+        return found if known is None else {**found, "known": known}
 
     def _noise(
         self, centres: NDArray[np.int64], group: Group, random: np.random.Generator
@@ -213,5 +247,11 @@ class Feed:
         centre = centres[group.row][:, None]
         return drawn, None if known is None else known.among(centre, drawn)
 
-    def _move(self, array: NDArray[Any]) -> Tensor:
-        return torch.from_numpy(array).to(self._device)
+
+def _under(prefix: str, arrays: Arrays) -> Arrays:
+    return {f"{prefix}/{name}": array for name, array in arrays.items()}
+
+
+def _part(prefix: str, there: dict[str, Tensor]) -> dict[str, Tensor]:
+    start = f"{prefix}/"
+    return {k.removeprefix(start): v for k, v in there.items() if k.startswith(start)}

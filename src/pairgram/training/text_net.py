@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pairgram.text.encoders import Encoder
+
+IntArray = NDArray[np.int64]
 
 CONTEXTS = ("table", "text", "both")
 
@@ -43,10 +47,34 @@ class TextNet(nn.Module):
             self.register_buffer("seen_context", torch.zeros(n_nodes, dim))
 
     @property
+    def sparse(self) -> set[str]:
+        """Names of the tables whose gradients are sparse."""
+        layers = self.named_modules()
+        return {f"{n}.weight" for n, m in layers if isinstance(m, nn.Embedding) and m.sparse}
+
+    @property
     def shares_of_rate(self) -> dict[str, float]:
         """Share of the learning rate of each weight of the encoder, by its name in here."""
         weights = (name for name, _ in self.encoder.named_parameters())
         return {f"encoder.{name}": self.encoder.share_of_rate(name) for name in weights}
+
+    def reads(self, nodes: IntArray, context: IntArray, noise: IntArray) -> dict[str, IntArray]:
+        """Rows that a batch reads in the tables of nodes.
+
+        Parameters
+        ----------
+        nodes
+            Centres of the batch, shape (b,).
+        context, noise
+            As in `Contrast`.
+        """
+        found = {}
+        if self.table is not None:
+            last = [] if self.head is None else [nodes]
+            found["table.weight"] = np.concatenate((context, noise.ravel(), *last))
+        if self.id is not None:
+            found["id.weight"] = nodes
+        return found
 
     def center(self, text: Tensor, nodes: Tensor, keep: Tensor | None = None) -> Tensor:
         """e_u of nodes from their texts' vectors, both (b, dim); `keep` (b,) masks the ids."""
@@ -103,7 +131,7 @@ class Contrast:
     context: Tensor
     count: Tensor
     noise: Tensor
-    known: Tensor | None
+    known: Tensor | None = None
 
     def pairs(self, begin: int, end: int) -> "Contrast":
         """Return a run of the pairs; shared noise goes with the first run alone."""

@@ -1,6 +1,6 @@
 """AdaGrad and Adam over dense weights and the touched rows of tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,9 @@ from torch import Tensor, nn
 
 OPTIMIZERS = ("adagrad", "adam")
 EPSILON = 1e-10
+Touched = Mapping[str, Tensor]
+Tensors = Sequence[Tensor]
+
 MEAN_DECAY, SQUARE_DECAY = 0.9, 0.999
 
 
@@ -40,6 +43,7 @@ class TextOptimizer:
     ) -> None:
         self.rate, self.clip, self.steps = rate, clip, 0
         self._shares = shares or {}
+        self._places: dict[str, Tensor] = {}
         self._parameters = dict(module.named_parameters())
         self._move = self._adagrad if name == "adagrad" else self._adam
         kinds = ("squares",) if name == "adagrad" else ("mean", "squares")
@@ -49,7 +53,7 @@ class TextOptimizer:
             for kind in kinds
         }
 
-    def step(self, share: float = 1.0, l2: float = 0.0) -> None:
+    def step(self, share: float = 1.0, l2: float = 0.0, touched: Touched | None = None) -> None:
         """Shorten the gradients, move and forget them.
 
         Parameters
@@ -58,51 +62,101 @@ class TextOptimizer:
             Scales the learning rate.
         l2
             Adds the gradient of l2/2·‖θ‖² over the dense weights.
+        touched
+            Rows of tables that have a gradient, by name; without it they are looked for, which
+            waits for the device.
         """
         self.steps += 1
         with torch.no_grad():
-            touched = self._gradients(l2)
-            length = torch.stack([g.square().sum() for _, _, g in touched]).sum().sqrt()
-            factor = (self.clip / (length + 1e-12)).clamp(max=1.0)
-            for name, rows, gradient in touched:
-                rate = self.rate * share * self._shares.get(name, 1.0)
-                self._move(name, rows, gradient * factor, rate)
+            names, dense = self._dense(l2)
+            tables = self._tables(touched or {})
+            squares = [g.square().sum() for g in (*dense, *(g for _, g in tables.values()))]
+            factor = (self.clip / (torch.stack(squares).sum().sqrt() + 1e-12)).clamp(max=1.0)
+            if names:
+                self._move(names, None, torch._foreach_mul(dense, factor), share)
+            for name, (rows, gradient) in tables.items():
+                self._move([name], rows, [gradient * factor], share)
         for parameter in self._parameters.values():
             parameter.grad = None
 
-    def _gradients(self, l2: float) -> list[tuple[str, Any, Tensor]]:
-        """Name, rows that move, and their gradient, of every parameter that has one."""
-        found = []
+    def _dense(self, l2: float) -> tuple[list[str], list[Tensor]]:
+        """Names and gradients, L2's among them, of the weights with dense ones."""
+        found = {k: p for k, p in self._parameters.items() if p.grad is not None}
+        found = {k: p for k, p in found.items() if not p.grad.is_sparse}
+        if not found:
+            return [], []
+        weights = list(found.values())
+        pull = torch._foreach_mul(weights, l2)
+        return list(found), list(torch._foreach_add([p.grad for p in weights], pull))
+
+    def _tables(self, touched: Touched) -> dict[str, tuple[Tensor, Tensor]]:
+        """Rows that move, and their gradient, of every table that has one."""
+        found = {}
         for name, parameter in self._parameters.items():
             gradient = parameter.grad
-            if gradient is None:
+            if gradient is None or not gradient.is_sparse:
                 continue
-            if gradient.is_sparse:
-                gradient = gradient.coalesce()
-                found.append((name, gradient.indices()[0], gradient.values()))
+            if name in touched:
+                found[name] = touched[name], self._summed(name, gradient, touched[name])
             else:
-                found.append((name, slice(None), gradient + l2 * parameter))
+                gradient = gradient.coalesce()
+                found[name] = gradient.indices()[0], gradient.values()
         return found
 
-    def _adagrad(self, name: str, rows: Any, gradient: Tensor, rate: float) -> None:
-        squares = self._state[f"{name}|squares"]
-        total = squares[rows] + gradient.square()
-        squares[rows] = total
-        self._shift(name, rows, rate * gradient / (total.sqrt() + EPSILON))
+    def _summed(self, name: str, gradient: Tensor, rows: Tensor) -> Tensor:
+        """Gradient of each of the rows, shape (rows, dim)."""
+        if name not in self._places:
+            self._places[name] = torch.zeros(len(gradient), dtype=torch.long, device=rows.device)
+        place = self._places[name]
+        place[rows] = torch.arange(len(rows), device=rows.device)
+        which, values = place[gradient._indices()[0]], gradient._values()
+        total: Tensor = torch.ops.aten.embedding_dense_backward(values, which, len(rows), -1, False)
+        return total
 
-    def _adam(self, name: str, rows: Any, gradient: Tensor, rate: float) -> None:
-        mean, squares = self._state[f"{name}|mean"], self._state[f"{name}|squares"]
-        m = torch.lerp(gradient, mean[rows], MEAN_DECAY)
-        s = torch.lerp(gradient.square(), squares[rows], SQUARE_DECAY)
-        mean[rows], squares[rows] = m, s
+    def _adagrad(
+        self, names: Sequence[str], rows: Tensor | None, gradients: Tensors, share: float
+    ) -> None:
+        squares = self._read(names, "squares", rows)
+        total = torch._foreach_add(squares, torch._foreach_mul(gradients, gradients))
+        self._write(names, "squares", rows, total)
+        bottom = torch._foreach_add(torch._foreach_sqrt(total), EPSILON)
+        self._shift(names, rows, gradients, bottom, share)
+
+    def _adam(
+        self, names: Sequence[str], rows: Tensor | None, gradients: Tensors, share: float
+    ) -> None:
+        mean, squares = self._read(names, "mean", rows), self._read(names, "squares", rows)
+        m = torch._foreach_lerp(gradients, mean, MEAN_DECAY)
+        s = torch._foreach_lerp(torch._foreach_mul(gradients, gradients), squares, SQUARE_DECAY)
+        self._write(names, "mean", rows, m)
+        self._write(names, "squares", rows, s)
         # The running means start at zero, so the first ones are too small by these factors.
-        m = m / (1 - MEAN_DECAY**self.steps)
-        s = s / (1 - SQUARE_DECAY**self.steps)
-        self._shift(name, rows, rate * m / (s.sqrt() + 1e-8))
+        m = torch._foreach_div(m, 1 - MEAN_DECAY**self.steps)
+        s = torch._foreach_div(s, 1 - SQUARE_DECAY**self.steps)
+        self._shift(names, rows, m, torch._foreach_add(torch._foreach_sqrt(s), 1e-8), share)
 
-    def _shift(self, name: str, rows: Any, by: Tensor) -> None:
-        parameter = self._parameters[name]
-        parameter[rows] = parameter[rows] - by
+    def _shift(
+        self, names: Sequence[str], rows: Tensor | None, top: Tensors, bottom: Tensors, share: float
+    ) -> None:
+        """Take rate · top / bottom off the weights."""
+        rates = [self.rate * share * self._shares.get(name, 1.0) for name in names]
+        by = torch._foreach_div(torch._foreach_mul(top, rates), bottom)
+        weights = [self._parameters[name] for name in names]
+        if rows is None:
+            torch._foreach_sub_(weights, by)
+        else:
+            weights[0][rows] = weights[0][rows] - by[0]
+
+    def _read(self, names: Sequence[str], kind: str, rows: Tensor | None) -> list[Tensor]:
+        state = [self._state[f"{name}|{kind}"] for name in names]
+        return state if rows is None else [state[0][rows]]
+
+    def _write(self, names: Sequence[str], kind: str, rows: Tensor | None, values: Tensors) -> None:
+        state = [self._state[f"{name}|{kind}"] for name in names]
+        if rows is None:
+            torch._foreach_copy_(state, values)
+        else:
+            state[0][rows] = values[0]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """State by parameter and kind, as `restore` takes it."""

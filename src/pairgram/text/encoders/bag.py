@@ -8,7 +8,7 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pairgram.text.encoders.base import Batch, Encoder, Rows
+from pairgram.text.encoders.base import Arrays, Batch, Encoder, Plan, Texts
 from pairgram.text.ragged import Ragged
 from pairgram.text.spelling import ngram_ids
 
@@ -62,43 +62,61 @@ class BagEncoder(Encoder):
         """Hashed n-grams of words."""
         return ngram_ids(words, self.buckets)
 
+    def plan(self, texts: Texts) -> Plan:
+        """Known words, and the n-grams of the others, text by text."""
+        words = texts.words
+        unknown = words.values >= self.size
+        if texts.dropped is not None:
+            unknown = unknown | texts.dropped
+        if self.without_char:
+            known, spelled = Ragged(np.where(unknown, 0, words.values), words.offsets), None
+        elif self.without_word:
+            known, spelled = None, words
+        else:
+            known, spelled = words.keep(~unknown), words.keep(unknown) if unknown.any() else None
+        arrays: Arrays = {}
+        if spelled is not None:
+            arrays |= self._grams(spelled, texts.spelling)
+        if known is not None:
+            arrays |= {"words": known.values.astype(np.int64), "word_offsets": known.offsets}
+        read = [arrays[name] for name in ("words", "grams") if name in arrays]
+        return Plan(arrays, reads={"table.weight": np.concatenate(read)})
+
+    def _grams(self, words: Ragged, spelling: Ragged) -> Arrays:
+        grams = spelling.take(words.values.astype(np.int64))
+        size = grams.lengths
+        return {
+            "grams": grams.values.astype(np.int64) + self.size,
+            "gram_offsets": grams.offsets[words.offsets],
+            "gram_shares": np.repeat(np.float32(1) / size.astype(np.float32), size),
+            "spelled": words.lengths,
+        }
+
     def forward(self, batch: Batch) -> Tensor:
         """Vectors of texts, shape (b, dim)."""
-        words = batch.words
-        unknown = words.values >= self.size
-        if batch.dropped is not None:
-            unknown = unknown | batch.dropped
-        if self.without_char:
-            ids = words.values.masked_fill(unknown, 0)
-            total, mass = self._known(Rows(ids, words.offsets))
-        elif self.without_word:
-            total, mass = self._spelled(words, batch.spelling)
-        else:
-            total, mass = self._known(words.keep(~unknown))
-            if bool(unknown.any()):
-                more, weight = self._spelled(words.keep(unknown), batch.spelling)
-                total, mass = total + more, mass + weight
-        mean = total / mass.clamp_min(1e-9)[:, None]  # (b, word_dim)
+        given, parts = batch.arrays, []
+        if "words" in given:
+            parts.append(self._known(given["words"], given["word_offsets"]))
+        if "grams" in given:
+            # By their n-grams, all under the weight of <unk>.
+            unknown = self.log_weight[0].exp()
+            share = given["gram_shares"] * unknown
+            total = self._sum(given["grams"], given["gram_offsets"], share)
+            parts.append((total, given["spelled"] * unknown))
+        totals, masses = zip(*parts, strict=True)
+        mass = sum(masses[1:], masses[0])
+        mean = sum(totals[1:], totals[0]) / mass.clamp_min(1e-9)[:, None]  # (b, word_dim)
         vectors: Tensor = self.project(mean)
         return vectors
 
-    def _known(self, words: Rows) -> tuple[Tensor, Tensor]:
+    def _known(self, words: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
         """Weighted sum of word vectors, (b, word_dim), and of the weights, (b,)."""
-        weight = F.embedding(words.values, self.log_weight[:, None]).squeeze(1).exp()
-        return self._sum(words, weight), _segment_sum(weight, words.offsets)
+        weight = F.embedding(words, self.log_weight[:, None]).squeeze(1).exp()
+        return self._sum(words, offsets, weight), _segment_sum(weight, offsets)
 
-    def _spelled(self, words: Rows, spelling: Rows) -> tuple[Tensor, Tensor]:
-        """Return the same for words by their n-grams, all under the weight of <unk>."""
-        grams = spelling.take(words.values)
-        size = grams.lengths
-        by_text = Rows(grams.values + self.size, grams.offsets[words.offsets])
-        unknown = self.log_weight[0].exp()
-        share = torch.repeat_interleave(1.0 / size, size) * unknown
-        return self._sum(by_text, share), words.lengths * unknown
-
-    def _sum(self, rows: Rows, weight: Tensor) -> Tensor:
+    def _sum(self, rows: Tensor, offsets: Tensor, weight: Tensor) -> Tensor:
         return F.embedding_bag(
-            rows.values, self.table.weight, rows.offsets[:-1], mode="sum",
+            rows, self.table.weight, offsets[:-1], mode="sum",
             per_sample_weights=weight, sparse=self.table.sparse,
         )  # fmt: skip
 

@@ -1,8 +1,8 @@
 """What every encoder is: a module from batches of word ids to vectors."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,59 +10,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pairgram.text.encoders.device import to_device
 from pairgram.text.ragged import Ragged
 
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """A `Ragged` on a device: row i is ``values[offsets[i] : offsets[i + 1]]``."""
-
-    values: Tensor
-    offsets: Tensor
-
-    @classmethod
-    def of(cls, ragged: Ragged, device: Any = "cpu") -> "Rows":
-        """Copy to a device."""
-        return cls(
-            torch.from_numpy(ragged.values.astype(np.int64)).to(device),
-            torch.from_numpy(ragged.offsets).to(device),
-        )
-
-    @property
-    def lengths(self) -> Tensor:
-        """Length of each row, shape (rows,)."""
-        return self.offsets.diff()
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def take(self, rows: Tensor) -> "Rows":
-        """Return the given rows, in their order."""
-        begin, lengths = self.offsets[rows], self.offsets[rows + 1] - self.offsets[rows]
-        offsets = _offsets(lengths)
-        shift = torch.repeat_interleave(begin - offsets[:-1], lengths)
-        return Rows(self.values[torch.arange(len(shift), device=shift.device) + shift], offsets)
-
-    def join(self, more: "Rows") -> "Rows":
-        """Return these rows and then `more`."""
-        offsets = torch.cat((self.offsets, more.offsets[1:] + self.offsets[-1]))
-        return Rows(torch.cat((self.values, more.values)), offsets)
-
-    def join_some(self, wanted: Tensor, more: "Rows") -> "Rows":
-        """Return what `join` does with all of these rows empty but the wanted ones, ascending."""
-        some = self.take(wanted)
-        lengths = torch.zeros(len(self) + len(more), dtype=torch.long, device=wanted.device)
-        lengths[wanted], lengths[len(self) :] = some.lengths, more.lengths
-        return Rows(torch.cat((some.values, more.values)), _offsets(lengths))
-
-    def keep(self, mask: Tensor) -> "Rows":
-        """Return all rows with the values of a mask, shape (total,), only."""
-        before = _offsets(mask.long())
-        return Rows(self.values[mask], before[self.offsets])
+Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Texts:
     """Texts to encode.
 
     Attributes
@@ -73,13 +28,49 @@ class Batch:
         Letters of all words, known and unknown, as the encoder's `spell` gives them.
     dropped
         Words to treat as unknown, shape (total,), or None: this is how <unk> learns.
-    features
-        What `Encoder.features` made of the spelling of all words, or None to work it out here.
+    featured
+        Whether `Encoder.features` of all words will be at hand.
     """
 
-    words: Rows
-    spelling: Rows
-    dropped: Tensor | None = None
+    words: Ragged
+    spelling: Ragged
+    dropped: NDArray[np.bool_] | None = None
+    featured: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that can be worked out about texts without weights, so that a device need not wait.
+
+    Attributes
+    ----------
+    arrays
+        What the encoder reads, by name.
+    sizes
+        The same for arrays that stay with the host.
+    reads
+        Rows that are read in each sparse table, by the name of its weight.
+    """
+
+    arrays: Arrays
+    sizes: Arrays = field(default_factory=dict)
+    reads: Arrays = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """A plan on a device.
+
+    Attributes
+    ----------
+    arrays, sizes
+        As in `Plan`.
+    features
+        What `Encoder.features` made of the spelling of all words, or None.
+    """
+
+    arrays: Mapping[str, Tensor]
+    sizes: Mapping[str, Tensor]
     features: Tensor | None = None
 
 
@@ -102,10 +93,24 @@ class Encoder(nn.Module):
         """Letters of words as numbers, one row a word."""
 
     @abstractmethod
+    def plan(self, texts: Texts) -> Plan:
+        """Work out all about texts that needs no weights."""
+
+    @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
         """Vectors of texts, shape (b, dim)."""
 
-    def features(self, spelling: Rows) -> Tensor | None:
+    def batch(self, texts: Texts, device: Any = "cpu", features: Tensor | None = None) -> Batch:
+        """Texts as `forward` takes them."""
+        plan = self.plan(texts)
+        return Batch(to_device(plan.arrays, device), to_device(plan.sizes, "cpu"), features)
+
+    @property
+    def has_features(self) -> bool:
+        """Whether `features` gives some."""
+        return False
+
+    def features(self, spelling: Ragged, device: Any = "cpu") -> Tensor | None:
         """What a batch would work out again for every word, shape (words, …), or None."""
         return None
 
@@ -128,8 +133,3 @@ class Encoder(nn.Module):
     @abstractmethod
     def word_table(self) -> Tensor:
         """The table whose first `size` rows are the word vectors."""
-
-
-def _offsets(lengths: Tensor) -> Tensor:
-    zero = torch.zeros(1, dtype=lengths.dtype, device=lengths.device)
-    return torch.cat((zero, lengths.cumsum(0)))

@@ -1,14 +1,18 @@
 """The paper's encoder: a BiLSTM over characters inside a BiLSTM over words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from pairgram.text.encoders.base import Batch, Encoder, Rows
-from pairgram.text.ragged import Ragged
+from pairgram.text.encoders.base import Arrays, Batch, Encoder, Plan, Texts
+from pairgram.text.encoders.device import to_device
+from pairgram.text.ragged import Ragged, distinct
 from pairgram.text.spelling import character_ids
 
 FEATURE_BLOCK = 1 << 14
@@ -68,68 +72,135 @@ class BiLstmEncoder(Encoder):
         """Characters of words."""
         return character_ids(words, self.characters)
 
-    def features(self, spelling: Rows) -> Tensor | None:
+    @property
+    def has_features(self) -> bool:
+        """Whether characters are read."""
+        return not self.without_char
+
+    def features(self, spelling: Ragged, device: Any = "cpu") -> Tensor | None:
         """e^w' of every word, shape (words, 2 char_dim)."""
         if self.without_char:
             return None
-        count, device = len(spelling.offsets) - 1, spelling.offsets.device
-        blocks = [
-            self._spelled(spelling.take(torch.arange(b, min(b + FEATURE_BLOCK, count)).to(device)))
-            for b in range(0, count, FEATURE_BLOCK)
-        ]
+        blocks = []
+        for begin in range(0, len(spelling), FEATURE_BLOCK):
+            rows = np.arange(begin, min(begin + FEATURE_BLOCK, len(spelling)))
+            arrays, steps = _spelling_plan(spelling.take(rows))
+            given = to_device(arrays, device)
+            blocks.append(F.embedding(given["rank"], self._spelled(given, torch.from_numpy(steps))))
         return torch.cat(blocks)
+
+    def plan(self, texts: Texts) -> Plan:
+        """Order of the words for the recurrent layers, and the letters of each distinct one."""
+        words = texts.words
+        ids = words.values.astype(np.int64)
+        order, place, steps, _ = _packing(words)
+        arrays: Arrays = {"order": order, "place": place, "offsets": words.offsets}
+        sizes, reads = {"steps": steps}, {}
+        if not self.without_word:
+            unknown = words.values >= self.size
+            if texts.dropped is not None:
+                unknown = unknown | texts.dropped
+            arrays["words"] = np.where(unknown, 0, ids)
+            reads["word.weight"] = arrays["words"]
+        if not self.without_char and texts.featured:
+            arrays["spelled"] = ids
+        elif not self.without_char:
+            met, inverse = distinct(ids, len(texts.spelling))
+            letters, sizes["letter_steps"] = _spelling_plan(texts.spelling.take(met))
+            arrays |= {f"letter_{name}": array for name, array in letters.items()}
+            arrays["spelled"] = letters["rank"][inverse]
+        return Plan(arrays, sizes, reads)
 
     def forward(self, batch: Batch) -> Tensor:
         """Vectors of texts, shape (b, dim)."""
-        ids = batch.words.values
+        given, steps = batch.arrays, batch.sizes["steps"]
         parts = []
         if not self.without_word:
-            unknown = ids >= self.size
-            if batch.dropped is not None:
-                unknown = unknown | batch.dropped
-            parts.append(self.word(ids.masked_fill(unknown, 0)))
+            parts.append(self.word(given["words"]))
         if not self.without_char:
-            parts.append(self._characters(ids, batch))
+            parts.append(self._characters(batch))
         x = torch.cat(parts, 1)  # (total, width)
-        if len(ids) == 0:
-            mean = x.new_zeros(len(batch.words.offsets) - 1, self.project.in_features)
+        if len(x) == 0:
+            mean = x.new_zeros(len(given["offsets"]) - 1, self.project.in_features)
         else:
-            packed, order = _pack(x, batch.words)
-            states, _ = self.word_lstm(packed)
+            states, _ = self.word_lstm(_packed(x, given["order"], given["place"], steps))
             # Row order[i] of the words is row i of the states.
-            place = torch.empty_like(order)
-            place[order] = torch.arange(len(order), device=order.device)
-            mean = F.embedding_bag(place, states.data, batch.words.offsets[:-1], mode="mean")
+            mean = F.embedding_bag(
+                given["place"], states.data, given["offsets"][:-1], mode="mean"
+            )  # (b, 2 hidden)
         vectors: Tensor = torch.tanh(self.project(mean))
         return vectors
 
-    def _characters(self, ids: Tensor, batch: Batch) -> Tensor:
+    def _characters(self, batch: Batch) -> Tensor:
         """e^w' of each word, shape (total, 2 char_dim), worked out once a distinct word."""
-        if batch.features is not None:
-            return F.embedding(ids, batch.features)
-        distinct, inverse = torch.unique(ids, return_inverse=True)
-        return F.embedding(inverse, self._spelled(batch.spelling.take(distinct)))
+        spelled = batch.features
+        if spelled is None:
+            letters = {name: batch.arrays[f"letter_{name}"] for name in ("ids", "order", "place")}
+            spelled = self._spelled(letters, batch.sizes["letter_steps"])
+        return F.embedding(batch.arrays["spelled"], spelled)
 
-    def _spelled(self, spelling: Rows) -> Tensor:
-        if len(spelling.offsets) == 1:
+    def _spelled(self, letters: Mapping[str, Tensor], steps: Tensor) -> Tensor:
+        """e^w' of words, the longest first."""
+        if len(steps) == 0:
             return self.char.weight.new_zeros(0, 2 * self.char.embedding_dim)
-        longest_first = torch.argsort(spelling.lengths, descending=True, stable=True)
-        packed, _ = _pack(self.char(spelling.values), spelling)
-        _, (last, _) = self.char_lstm(packed)  # (2, words, char_dim), longest first
-        both = last.transpose(0, 1).flatten(1)
-        return F.embedding(torch.argsort(longest_first), both)
+        x = self.char(letters["ids"])
+        _, (last, _) = self.char_lstm(_packed(x, letters["order"], letters["place"], steps))
+        both: Tensor = last.transpose(0, 1).flatten(1)  # from (2, words, char_dim)
+        return both
 
 
-def _pack(x: Tensor, rows: Rows) -> tuple[PackedSequence, Tensor]:
-    """Rows of vectors, (total, width), as the recurrent layers want them, without padding.
+class _Permuted(torch.autograd.Function):
+    """x[order], whose gradient is g[place], `place` being the inverse of `order`."""
 
-    Returns also which row of `x` each row of the packed data is. Empty rows take no part; the
-    sequences come longest first, equal ones in their order.
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, order: Tensor, place: Tensor) -> Tensor:
+        ctx.save_for_backward(place)
+        return x.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (place,) = ctx.saved_tensors
+        return gradient.index_select(0, place), None, None
+
+
+def _packed(x: Tensor, order: Tensor, place: Tensor, steps: Tensor) -> PackedSequence:
+    return PackedSequence(_Permuted.apply(x, order, place), steps)
+
+
+def _packing(
+    rows: Ragged,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """How rows of vectors come to the recurrent layers, without padding.
+
+    Empty rows take no part; the sequences come longest first, equal ones in their order.
+
+    Returns
+    -------
+    order, place
+        Which of all values each packed one is, and the inverse, both (total,).
+    steps
+        Sequences that have an element at each step, shape (longest,).
+    rank
+        Place of each row among the sequences, shape (rows,).
     """
     lengths = rows.lengths
-    rank = torch.argsort(torch.argsort(lengths, descending=True, stable=True))
-    place = torch.arange(len(x), device=x.device) - torch.repeat_interleave(
-        rows.offsets[:-1], lengths
-    )
-    order = torch.argsort(place * len(lengths) + torch.repeat_interleave(rank, lengths))
-    return PackedSequence(F.embedding(order, x), torch.bincount(place).cpu()), order
+    longest_first = np.argsort(-lengths, kind="stable")
+    ordered = lengths[longest_first]
+    longest = int(ordered[0]) if len(ordered) else 0
+    step, which = np.nonzero(np.arange(longest)[:, None] < ordered)
+    order = rows.offsets[longest_first][which] + step
+    steps = np.bincount(step, minlength=longest)
+    return order, _inverse(order), steps, _inverse(longest_first)
+
+
+def _spelling_plan(spelling: Ragged) -> tuple[Arrays, NDArray[np.int64]]:
+    """What `_spelled` reads, the place of each word in its result, and the words at each step."""
+    order, place, steps, rank = _packing(spelling)
+    ids = spelling.values.astype(np.int64)
+    return {"ids": ids, "order": order, "place": place, "rank": rank}, steps
+
+
+def _inverse(order: NDArray[np.int64]) -> NDArray[np.int64]:
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place

@@ -1,22 +1,26 @@
 """Texts to vectors with a trained encoder, in batches of similar length."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pairgram.text.encoders.base import Batch, Encoder, Rows
+from pairgram.text.encoders.base import Batch, Encoder, Texts
 from pairgram.text.ragged import Ragged
 
 BATCH_WORDS = 1 << 15
+DEVICE_BATCH_WORDS = 1 << 18
+"""Words of a batch on the CPU, and elsewhere, where every launch costs the same."""
+
+Planned = tuple[NDArray[np.int64], Batch]
 
 
 def encode(
     encoder: Encoder,
     words: Ragged,
-    spelling: Rows,
+    spelling: Ragged,
     device: Any = "cpu",
     features: torch.Tensor | None = None,
 ) -> NDArray[np.float32]:
@@ -29,29 +33,51 @@ def encode(
     words
         Word ids of the texts.
     spelling
-        Letters of all words, known and unknown, on `device`.
+        Letters of all words, known and unknown.
     device
         Where to work.
     features
         What `Encoder.features` made of `spelling`, where that is known already.
     """
-    vectors = np.empty((len(words), encoder.dim), np.float32)
     with torch.no_grad():
         # For a few texts it is cheaper to spell the words of each batch alone.
         if features is None and len(words.values) > len(spelling):
-            features = encoder.features(spelling)
-        for rows in _batches(words.lengths):
-            batch = Batch(Rows.of(words.take(rows), device), spelling, features=features)
-            vectors[rows] = encoder(batch).cpu().numpy()
+            features = encoder.features(spelling, device)
+        planned = plan(encoder, words, spelling, device, features is not None)
+        return encode_planned(encoder, planned, len(words), features)
+
+
+def plan(
+    encoder: Encoder, words: Ragged, spelling: Ragged, device: Any, featured: bool
+) -> Iterator[Planned]:
+    """Rows of texts, and those texts as the encoder takes them."""
+    most = BATCH_WORDS if torch.device(device).type == "cpu" else DEVICE_BATCH_WORDS
+    for rows in _batches(words.lengths, most):
+        texts = Texts(words.take(rows), spelling, featured=featured)
+        yield rows, encoder.batch(texts, device)
+
+
+def encode_planned(
+    encoder: Encoder, planned: Iterable[Planned], count: int, features: torch.Tensor | None
+) -> NDArray[np.float32]:
+    """Vectors of planned texts, shape (count, dim)."""
+    vectors = np.empty((count, encoder.dim), np.float32)
+    with torch.no_grad():
+        found = [
+            (rows, encoder(Batch(batch.arrays, batch.sizes, features))) for rows, batch in planned
+        ]
+        # Only now, so that no batch waits for the one before.
+        for rows, part in found:
+            vectors[rows] = part.cpu().numpy()
     return vectors
 
 
-def _batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Rows by length, cut so that a batch has about `BATCH_WORDS` words."""
+def _batches(lengths: NDArray[np.int64], most: int) -> Iterator[NDArray[np.int64]]:
+    """Rows by length, cut so that a batch has about so many words."""
     order = np.argsort(lengths, kind="stable")
     total = np.cumsum(np.maximum(lengths[order], 1))
     begin, used = 0, 0
     while begin < len(order):
-        end = max(begin + 1, int(np.searchsorted(total, used + BATCH_WORDS, side="right")))
+        end = max(begin + 1, int(np.searchsorted(total, used + most, side="right")))
         yield order[begin:end]
         begin, used = end, int(total[end - 1])

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from pairgram.errors import FileFormatError, MissingExtraError
 from pairgram.io.tensors import map_tensors
-from pairgram.text.encoders.base import Batch, Encoder, Rows
+from pairgram.text.encoders.base import Batch, Encoder, Plan, Texts
 from pairgram.text.pieces import Pretrained
 from pairgram.text.ragged import Ragged
 
@@ -84,29 +84,28 @@ class PretrainedEncoder(Encoder):
         """Nothing: pieces know no letters."""
         return Ragged.from_lengths(np.empty(0, np.int32), np.zeros(len(words), np.int64))
 
+    def plan(self, texts: Texts) -> Plan:
+        """Pieces with zeros after the end of each text, and where they are, both (b, longest)."""
+        words = texts.words
+        ids = words.values.astype(np.int64)
+        if texts.dropped is not None:
+            ids = np.where(texts.dropped, self.unknown, ids)
+        lengths = words.lengths
+        mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        padded = np.zeros(mask.shape, np.int64)
+        padded[mask] = ids
+        return Plan({"pieces": padded, "mask": mask})
+
     def forward(self, batch: Batch) -> Tensor:
         """Vectors of texts, shape (b, dim)."""
-        ids = batch.words.values
-        if batch.dropped is not None:
-            ids = ids.masked_fill(batch.dropped, self.unknown)
-        padded, mask = _pad(Rows(ids, batch.words.offsets))
-        if padded.shape[1] == 0:
-            mean = self.project.weight.new_zeros(len(padded), self.project.in_features)
+        pieces, mask = batch.arrays["pieces"], batch.arrays["mask"]
+        if pieces.shape[1] == 0:
+            mean = self.project.weight.new_zeros(len(pieces), self.project.in_features)
         else:
-            states = self.model(input_ids=padded, attention_mask=mask.long()).last_hidden_state
+            states = self.model(input_ids=pieces, attention_mask=mask.long()).last_hidden_state
             mean = states[:, 0] if self.first_piece else _mean(states, mask)
         vectors: Tensor = self.project(mean)
         return vectors
-
-
-def _pad(rows: Rows) -> tuple[Tensor, Tensor]:
-    """Ids with zeros after the end of each row, and where the ids are, both (b, longest)."""
-    lengths = rows.lengths
-    longest = int(lengths.max()) if len(lengths) else 0
-    mask = torch.arange(longest, device=lengths.device) < lengths[:, None]
-    padded = torch.zeros(mask.shape, dtype=torch.long, device=lengths.device)
-    padded[mask] = rows.values
-    return padded, mask
 
 
 def _mean(states: Tensor, mask: Tensor) -> Tensor:

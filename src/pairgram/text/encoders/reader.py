@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.text.encoders.base import Rows
 from pairgram.text.encoders.encode import encode
 from pairgram.text.encoders.make import EncoderSpec, make_encoder, tokenizer
+from pairgram.text.ragged import Ragged
 from pairgram.text.tokens import Tokens
 from pairgram.text.vocabulary import Vocabulary
 
@@ -56,7 +56,7 @@ class TextReader:
         self._encoder.eval()
         if self._head is not None:
             _fill(self._head, weights, HEAD, device)
-        self._spelling = Rows.of(self._encoder.spell(vocabulary.words), device)
+        self._spelling = self._encoder.spell(vocabulary.words)
         self._features: torch.Tensor | None = None
 
     @property
@@ -80,23 +80,22 @@ class TextReader:
             context = self._head(torch.from_numpy(center).to(self._device))
         return center, context.cpu().numpy()
 
-    def _spelled(self, tokens: Tokens) -> tuple[Rows, torch.Tensor | None]:
+    def _spelled(self, tokens: Tokens) -> tuple[Ragged, torch.Tensor | None]:
         """Letters of all words, and for many words what the encoder makes of them."""
-        new = Rows.of(self._encoder.spell(tokens.unknown), self._device)
+        new = self._encoder.spell(tokens.unknown)
         if len(tokens.ids.values) > len(self._spelling):
             return self._spelling.join(new), self._all_features(new)
         if not tokens.unknown:
             return self._spelling, None
         met = np.unique(tokens.ids.values).astype(np.int64)
-        wanted = torch.from_numpy(met[met < len(self._spelling)]).to(self._device)
-        return self._spelling.join_some(wanted, new), None
+        return self._spelling.join_some(met[met < len(self._spelling)], new), None
 
-    def _all_features(self, new: Rows) -> torch.Tensor | None:
+    def _all_features(self, new: Ragged) -> torch.Tensor | None:
         """What the encoder makes of the spelling of known words, worked out once, and new ones."""
         with torch.no_grad():
             if self._features is None:
-                self._features = self._encoder.features(self._spelling)
-            more = self._encoder.features(new) if len(new) else None
+                self._features = self._encoder.features(self._spelling, self._device)
+            more = self._encoder.features(new, self._device) if len(new) else None
         return self._features if more is None else torch.cat((self._features, more))
 
 

@@ -1,0 +1,56 @@
+"""Write docs/explanations.md: suggestions for new texts with what carried them.
+
+The model is a TGE of openmed with its relations. Only nodes of ICD-10-CM (public domain) and of the
+Disease Ontology (CC0) are suggested and shown. Run from the root of the project:
+python docs/explanations_make.py MODEL
+"""
+
+import sys
+from pathlib import Path
+
+from pairgram.models import Model, load
+
+OPEN = ("ICD10CM:", "DOID:")
+RULE = "dot"
+GOOD = [
+    "Type 2 diabetes with numbness of both feet",
+]
+WRONG: dict[str, str] = {}
+
+
+def section(model: Model, text: str) -> list[str]:
+    """A text with its three best suggestions and the reasons of the first."""
+    found = model.suggest(text, k=3, rule=RULE, prefix=OPEN, explain=True)
+    lines = [f"### {text}", "", "| id | text | relation |", "| --- | --- | --- |"]
+    lines += [f"| {one.node} | {one.text} | {one.relation or ''} |" for one in found]
+    best = found[0].explanation
+    words = ", ".join(f"{w.word} ({w.effect:+.1f})" for w in best.words[:4])
+    theirs = ", ".join(f"{w.word} ({w.effect:+.1f})" for w in best.target_words[:4])
+    near = [n for n in best.neighbours if n.node.startswith(OPEN)][:2]
+    lines += ["", f"Why the first: of the query {words}; of the suggestion {theirs or 'nothing'}"]
+    lines[-1] += f"; near it {', '.join(f'*{n.text}*' for n in near)}." if near else "."
+    return [*lines, ""]
+
+
+def page(model: Model) -> str:
+    """The whole page."""
+    lines = [
+        "# Explanations", "",
+        f"Made by `python docs/explanations_make.py MODEL` with `{model!r}` on openmed,",
+        f"rule `{RULE}`. Only nodes of ICD-10-CM (public domain) and the Disease Ontology (CC0)",
+        "are suggested here. The texts are ours and no node has them. In brackets: what the score",
+        "loses without the word.",
+        "", "## Suggestions that a reader would accept", "",
+    ]  # fmt: skip
+    for text in GOOD:
+        lines += section(model, text)
+    lines += ["## Where the model is wrong", ""]
+    for text, verdict in WRONG.items():
+        lines += [*section(model, text), f"**Wrong.** {verdict}", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("explanations.md").write_text(
+        page(load(sys.argv[1])), encoding="utf-8"
+    )
