@@ -6,9 +6,10 @@ import pytest
 import pairgram as pg
 from pairgram.errors import FileFormatError, InputError, ParameterError
 from pairgram.evaluation.protocols import draw_trials
+from pairgram.models.cane_fit import anchors, settings_of
 from pairgram.models.cane_rank import rerank
 from pairgram.text.tokens import known_words
-from worlds import build, world
+from worlds import SIZE, build, world
 
 torch = pytest.importorskip("torch")
 
@@ -60,10 +61,10 @@ def test_ten_nodes_beside_a_slow_version(with_attention):
     if with_attention:
         scores = [structure[a] @ structure[b] + np.dot(*texts[a, b]) for a, b in PAIRS]
         np.testing.assert_allclose(model.score(PAIRS), scores, rtol=1e-4, atol=1e-5)
-    anchors = model._anchors(model.graph_)
-    assert 9 not in anchors
+    known = anchors(model.graph_, model.seed)
+    assert 9 not in known
     for i, a in enumerate(TEN):
-        near = model.graph_.adjacency().neighbours(i) if a != "j" else anchors
+        near = model.graph_.adjacency().neighbours(i) if a != "j" else known
         mean = np.mean([texts[a, [*TEN][v]][0] for v in near], axis=0)
         np.testing.assert_allclose(model.vectors_.center[i, 4:], mean, rtol=1e-4, atol=1e-6)
     # A known text read as a new one is seen in view of the same known ones as a node alone.
@@ -100,7 +101,7 @@ def test_every_link_comes_both_ways_once_an_epoch():
     from pairgram.training.cane import CaneFeed
 
     graph, model = world(), build("cane", batch_size=7, negatives=3)
-    feed = CaneFeed(graph, model._settings())
+    feed = CaneFeed(graph, settings_of(model.get_params()))
     for epoch in range(2):
         found = []
         for turn in range(epoch * feed.batches, (epoch + 1) * feed.batches):
@@ -121,7 +122,7 @@ def test_noise_follows_the_degrees():
     from pairgram.training.cane import CaneFeed
 
     star = pg.TextGraph.from_edges(["hub"] * 16, [f"n{i}" for i in range(16)], texts={"hub": "x"})
-    feed = CaneFeed(star, build("cane", batch_size=32, negatives=100)._settings())
+    feed = CaneFeed(star, settings_of(build("cane", batch_size=32, negatives=100).get_params()))
     batch = feed.batch(0)
     share = np.mean(batch.nodes[batch.right[batch.links :]] == star.position("hub"))
     assert abs(share - 16**0.75 / (16**0.75 + 16)) < 0.04
@@ -174,6 +175,22 @@ def test_zero_shot_scores_by_text_alone():
     placed = model.place(["red apple 9"])
     assert (placed.rule, placed.rules) == ("dot", ("dot",))
     assert not placed.center[:, :8].any()
+
+
+@pytest.mark.quick
+def test_nodes_that_came_since_have_no_score_by_pairs():
+    model = build("cane").fit(world())
+    before = model.score([("a0", "a1")])
+    model.add({"new": "red apple"})
+    scores = model.score([("a0", "a1"), ("a0", "new")])
+    np.testing.assert_array_equal(scores[:1], before)
+    assert np.isnan(scores[1])
+    assert np.isfinite(model.score([("a0", "new")], "dot")).all()
+    assert "new" not in [s.node for s in model.suggest(node="a0", k=99)]
+    found = model.suggest(node="new", k=SIZE)
+    assert {s.node[0] for s in found} == {"a"}
+    expected = model.score([("new", s.node) for s in found], "dot")
+    np.testing.assert_allclose([s.score for s in found], expected, rtol=1e-5)
 
 
 @pytest.mark.quick
