@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check format test test-slow bench bench-quick bench-peers wheel clean
+.PHONY: help install demo check format test test-slow bench bench-quick bench-peers docs screenshots wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -15,7 +15,7 @@ install: $(STAMP) ## create the environment and install pairgram into it
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("pairgram needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[text,lm,ann,demo,networkx,pandas,pyg,examples,reference,dev]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[text,lm,ann,demo,networkx,pandas,pyg,serve,map,docs,examples,reference,dev]'
 	@touch $(STAMP)
 
 demo: $(STAMP) ## the main job on real data: fit, held-out scores beside the floors, suggestions
@@ -47,8 +47,14 @@ bench-quick: $(STAMP) ## every table on a small generated graph, into build/quic
 bench-peers: $(STAMP) ## the environments of the tools that `pairgram bench speed` runs beside
 	$(BIN)/python benchmarks/peers/install.py
 
+docs: $(STAMP) ## the documentation as a site, into build/site
+	$(BIN)/mkdocs build --strict
+
+screenshots: $(STAMP) ## the pictures of the page in docs/, from the demo's model and Chromium
+	$(BIN)/python docs/figures/screenshots.py
+
 wheel: $(STAMP) ## build the wheel into dist/
 	$(BIN)/python -m build --wheel
 
 clean: ## remove the environment and what was built
-	rm -rf $(VENV) dist build demo
+	rm -rf $(VENV) dist build demo .browser

@@ -262,6 +262,51 @@ def sgns_step(center, context, u, batch, rate, settings, offset, sigma):
     )
 
 
+def move_nodes(edges, n, community, sweeps):
+    """Weighted edges (a, b, w), each once; loops have a = b. Moves one node after the other."""
+    community = list(community)
+    degree = [0.0] * n
+    for a, b, w in edges:
+        degree[a] += w
+        degree[b] += w
+    double = sum(degree) or 1e-12
+    moves = 0
+    for _ in range(sweeps):
+        moved = 0
+        for i in range(n):
+            own, link = community[i], {}
+            for a, b, w in edges:
+                if a != b and i in (a, b):
+                    c = community[b if a == i else a]
+                    link[c] = link.get(c, 0.0) + w
+
+            def gain(c, i=i, link=link):
+                others = sum(degree[j] for j in range(n) if j != i and community[j] == c)
+                return link.get(c, 0.0) - degree[i] * others / double
+
+            best = own
+            for c in sorted(link):
+                if gain(c) > gain(best) + 1e-9:
+                    best = c
+            community[i] = best
+            moved += best != own
+        moves += moved
+        if moved * 100 <= n:
+            break
+    return community, moves
+
+
+def modularity(edges, community):
+    """Σ over communities of inside / m - (degree / 2m)²; edges (a, b, w), each once."""
+    m = sum(w for _, _, w in edges)
+    total = 0.0
+    for c in set(community):
+        inside = sum(w for a, b, w in edges if community[a] == community[b] == c)
+        degree = sum(w * ((community[a] == c) + (community[b] == c)) for a, b, w in edges)
+        total += inside / m - (degree / (2 * m)) ** 2
+    return total
+
+
 def slow_mrr(rows):
     """Mean over links of 1 / rank, other links left out, ties at the mean rank."""
     found = []

@@ -6,7 +6,10 @@ import sys
 
 import pytest
 
-HEAVY = ("numba", "pyarrow", "sklearn", "torch", "typer", "rich", "scipy", "pandas", "networkx")
+HEAVY = (
+    "numba", "pyarrow", "sklearn", "torch", "typer", "rich", "scipy", "pandas", "networkx",
+    "fastapi", "uvicorn", "umap",
+)  # fmt: skip
 
 
 def run(code, **environment):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import pairgram as pg
 from pairgram.errors import InputError, PairgramError, ParameterError, UnknownNodeError
 from pairgram.models import METHODS
-from worlds import READS_TEXT, SIZE, build, world
+from worlds import BLIND_BETWEEN_NEW, READS_TEXT, SIZE, build, world
 
 readers = pytest.mark.parametrize("method", sorted(READS_TEXT))
 others = pytest.mark.parametrize("method", sorted(set(METHODS) - READS_TEXT))
@@ -41,7 +41,9 @@ def test_added_nodes_are_suggested_and_kept(method, fitted, tmp_path):
     assert model.node_text("new") == "red apple"
     for one in (model, pg.load(tmp_path / "m")):
         found = {s.node: s.score for s in one.suggest("red apple", k=50)}
-        assert found["new"] > found["sea"]
+        assert found["new"] > found["sea"] or (
+            method in BLIND_BETWEEN_NEW and found["new"] == found["sea"] == 0
+        )
         assert {n: s for n, s in found.items() if n not in ("new", "sea")} == before
         assert "new" not in [s.node for s in one.suggest(node="new", k=50)]
         assert one.suggest(node="new", k=1)[0].node[0] == "a"

@@ -17,13 +17,17 @@ values = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6), st.just(
 
 
 @pytest.mark.quick
-@given(st.lists(values, max_size=40), st.integers(1, 50), st.integers(1, 9), st.data())
-def test_equals_a_full_sort(scores, k, block, data):
+@given(
+    st.lists(values, max_size=40), st.integers(1, 50), st.integers(1, 30), st.integers(1, 9),
+    st.data(),
+)  # fmt: skip
+def test_equals_a_full_sort(scores, k, block, group, data):
     n = len(scores)
     leave_out = data.draw(st.lists(st.integers(0, n - 1), max_size=10)) if n else []
     array = np.array(scores)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "BLOCK", block)
+        patch.setattr(exact, "GROUP", group)
         nodes, found = top_k(lambda a, b: array[a:b], n, k, np.array(leave_out, np.int64))
     assert nodes.tolist() == slow(scores, k, leave_out)
     assert found.tolist() == [scores[v] for v in nodes]
@@ -34,6 +38,16 @@ def test_scores_that_are_no_numbers_come_last():
     scores = np.array([np.nan, 1.0, np.nan, 2.0])
     nodes, _ = top_k(lambda a, b: scores[a:b], 4, 4, np.empty(0, np.int64))
     assert nodes.tolist() == [3, 1, 0, 2]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("strange", [0, 30, 4900])
+def test_many_scores_equal_a_full_sort(strange):
+    random = np.random.default_rng(strange)
+    scores = random.integers(0, 900, 5000).astype(np.float32)
+    scores[random.choice(5000, strange, replace=False)] = np.nan
+    nodes, _ = top_k(lambda a, b: scores[a:b], 5000, 20, np.array([3]))
+    assert nodes.tolist() == slow(scores.tolist(), 20, [3])
 
 
 @pytest.mark.quick

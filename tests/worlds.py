@@ -49,6 +49,8 @@ SMALL = {
 TRAINED = [method for method, cls in METHODS.items() if "seed" in cls.constraints]
 # Models that read text repeat themselves on one thread count, the others on any.
 READS_TEXT = {method for method, cls in METHODS.items() if hasattr(cls, "embed")}
+# A link takes W of one end and the text of the other, and W of a new node is zero.
+BLIND_BETWEEN_NEW = {"tadw"}
 
 
 def world(directed=False, extra=()):

@@ -112,6 +112,8 @@ def _finish(
         f"Done in {seconds:.0f} s; the model is in {folder}. Try next:\n"
         f'  pairgram suggest {folder} "migraine with aura" -k 10\n'
         f"  pairgram suggest {folder} --node G43.909\n"
+        f"  pairgram serve {folder}\n"
+        f"  pairgram map {folder} -o map.html\n"
         f"  pairgram embed {folder} -o vectors.parquet\n"
         "  pairgram evaluate dataset:icd10cm --models ps,tge --keep 0.8\n"
         "  pairgram fit your-edges.tsv --texts your-texts.tsv --model tge -o model"

@@ -21,8 +21,10 @@ from pairgram.cli import (
     evaluate,
     fit,
     inspect,
+    map,  # noqa: A004
     review,
     sample,
+    serve,
     suggest,
     tune,
 )
@@ -85,6 +87,8 @@ app.command("fit")(fit.fit)
 app.command("suggest")(suggest.suggest)
 app.command("add")(add.add)
 app.command("embed")(embed.embed)
+app.command("serve")(serve.serve)
+app.command("map")(map.draw)
 app.command("evaluate")(evaluate.evaluate)
 app.command("review")(review.review)
 app.command("tune")(tune.tune)

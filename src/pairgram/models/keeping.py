@@ -126,6 +126,13 @@ class Keeping(Estimator):
         """Whether there is such a node now."""
         return self._catalog().has(node)
 
+    @property
+    def added_(self) -> dict[str, str]:
+        """Nodes that came or changed since the fit, and their texts."""
+        catalog = self._catalog()
+        shown = np.flatnonzero(~catalog.hidden[catalog.n_fitted :]) + catalog.n_fitted
+        return {catalog.name(v): catalog.text(v) for v in shown.tolist()}
+
     def node_text(self, node: str) -> str:
         """Text of a node, also of one that was added."""
         catalog = self._catalog()

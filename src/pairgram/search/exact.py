@@ -10,6 +10,7 @@ Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 
 BLOCK = 1 << 16
+GROUP = 64
 
 
 def top_k(
@@ -65,7 +66,24 @@ def _best(scores: Floats, k: int) -> IntArray:
     """Places of the k largest and of what ties with the last of them, in no order."""
     if len(scores) <= k:
         return np.arange(len(scores))
-    limit = np.partition(-scores, k - 1)[k - 1]
+    some = _candidates(scores, k)
+    limit = np.partition(-scores[some], k - 1)[k - 1]
     if np.isnan(limit):  # fewer than k are numbers
         return np.arange(len(scores))
-    return np.flatnonzero(-scores <= limit)
+    best: IntArray = some[-scores[some] <= limit]
+    return best
+
+
+def _candidates(scores: Floats, k: int) -> IntArray:
+    """Places of the k largest and of others; quick, for there are few others.
+
+    The k-th largest of the maxima of groups is no larger than the k-th largest score.
+    """
+    groups = len(scores) // GROUP
+    if groups < 2 * k:
+        return np.arange(len(scores))
+    most = scores[: groups * GROUP].reshape(groups, GROUP).max(axis=1)
+    floor = np.partition(most, groups - k)[groups - k]
+    if np.isnan(most).any():
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= floor)

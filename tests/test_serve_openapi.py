@@ -1,0 +1,71 @@
+"""Whatever the interface allows, and much that it does not, is answered without a defect."""
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from pairgram.serve.served import Holder
+from serving import TOKEN, get, running, save_world
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = save_world(tmp_path_factory.mktemp("openapi") / "model")
+    with running(Holder(folder)) as server:
+        yield server
+
+
+def operations():
+    return [
+        ("POST", "/suggest"), ("POST", "/explain"), ("POST", "/add"), ("POST", "/embed"),
+        ("POST", "/score"), ("GET", "/nodes"),
+        ("GET", "/nodes/{node}"), ("GET", "/map"), ("GET", "/map/nodes"), ("GET", "/map/points"),
+        ("POST", "/reload"), ("GET", "/health"), ("GET", "/metrics"),
+    ]  # fmt: skip
+
+
+def test_every_operation_is_tried(server):
+    schema = get(server.port, "/openapi.json")[1]
+    stated = {(m.upper(), path) for path, one in schema["paths"].items() for m in one}
+    assert stated == set(operations())
+
+
+@pytest.mark.parametrize(("method", "path"), operations())
+@pytest.mark.parametrize("mode", list(GenerationMode))
+def test_no_request_is_a_defect(server, method, path, mode):
+    schema = schemathesis.openapi.from_url(f"{server.address}/openapi.json")
+    operation = schema[path][method]
+    takes = operation.body or operation.query or operation.path_parameters
+    if mode is GenerationMode.NEGATIVE and not takes:
+        pytest.skip("takes nothing that could be wrong")
+    seen = set()
+
+    @settings(
+        max_examples=15 if takes else 2,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def tried(case):
+        answer = case.call_and_validate(
+            checks=CHECKS, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=20
+        )
+        seen.add(answer.status_code)
+
+    tried()
+    assert seen <= {200, 400, 404, 405, 409, 413, 422}
+    assert get(server.port, "/health")[0] == 200
