@@ -14,8 +14,24 @@ OPEN = ("ICD10CM:", "DOID:")
 RULE = "dot"
 GOOD = [
     "Type 2 diabetes with numbness of both feet",
+    "Bitten by a dog on the leg",
+    "Sudden loss of hearing in the left ear",
+    "Frostbite of the toes",
+    "Cannot sleep at night",
+    "Glass splinter in the eye",
+    "Kidney failure after dehydration",
+    "Asthma attack brought on by exercise",
+    "Epileptic seizures in childhood",
+    "Iron deficiency with tiredness",
 ]
-WRONG: dict[str, str] = {}
+WRONG = {
+    "Burn of the right hand by boiling water": "The one rare word that is shared, *burn*, is taken "
+    "for the whole meaning: burn-out is a state of mind. The second suggestion is near.",
+    "Heart attack": "It knows *heart* and has no sense of the two words together: they mean "
+    "myocardial infarction, whose name shares no word with the query.",
+    "Depression after giving birth": "*Birth* outweighs *depression*, so what is suggested are "
+    "injuries and pregnancies; a node for it is F53.0, Postpartum depression.",
+}
 
 
 def section(model: Model, text: str) -> list[str]:
@@ -24,6 +40,8 @@ def section(model: Model, text: str) -> list[str]:
     lines = [f"### {text}", "", "| id | text | relation |", "| --- | --- | --- |"]
     lines += [f"| {one.node} | {one.text} | {one.relation or ''} |" for one in found]
     best = found[0].explanation
+    if best is None:
+        raise SystemExit("the suggestion was not explained")
     words = ", ".join(f"{w.word} ({w.effect:+.1f})" for w in best.words[:4])
     theirs = ", ".join(f"{w.word} ({w.effect:+.1f})" for w in best.target_words[:4])
     near = [n for n in best.neighbours if n.node.startswith(OPEN)][:2]

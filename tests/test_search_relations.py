@@ -35,10 +35,10 @@ def test_probabilities_are_a_softmax():
     model = RelationModel.fit(vectors, degree, triples, names)
     assert model.names == ("r", "s", "^r", "^s")
     share = model.probabilities(vectors[:1], vectors[5:9], degree[5:9])
-    u = vectors[0] / np.linalg.norm(vectors[0])
+    u = 2 * vectors[0] / np.linalg.norm(vectors[0])
     for row, v in zip(share, range(5, 9), strict=True):
-        unit = vectors[v] / np.linalg.norm(vectors[v])
-        features = np.concatenate([[1], u, unit, u * unit * 2, [np.log1p(v)]])
+        other = 2 * vectors[v] / np.linalg.norm(vectors[v])
+        features = np.concatenate([[1], u, other, u * other, [np.log1p(v)]])
         scores = np.exp([w @ features for w in model.weight])
         np.testing.assert_allclose(row, scores / scores.sum(), rtol=1e-5)
     for direction, zero in (("out", [2, 3]), ("in", [0, 1])):

@@ -53,7 +53,7 @@ DIRECTED = [method for method in TRAINED if "directed" in METHODS[method].constr
 RESUMED = [m for m in TRAINED if "checkpoint" in inspect.signature(METHODS[m].fit).parameters]
 # Models that read text repeat themselves on one thread count, the others on any.
 READS_TEXT = {method for method, cls in METHODS.items() if hasattr(cls, "embed")}
-# A link takes W of one end and the text of the other, and W of a new node is zero.
+# A new text meets W of a known node, never the text of another: W of a new node is zero.
 BLIND_BETWEEN_NEW = {"tadw"}
 
 

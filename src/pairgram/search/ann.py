@@ -11,7 +11,7 @@ from pairgram.errors import FileFormatError, MissingExtraError
 
 Floats = NDArray[np.floating[Any]]
 
-LINKS, EFFORT_ADD, EFFORT = 16, 128, 128
+LINKS, EFFORT_ADD, EFFORT = 16, 128, 512
 FETCH = 10
 """Candidates for every suggestion; they are scored exactly afterwards."""
 MOST = 4096

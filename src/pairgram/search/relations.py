@@ -21,7 +21,7 @@ PENALTY = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class RelationModel:
-    """Softmax over relations: W·[1, u, v, u∘v, log(1 + degree of v)], u and v at unit length.
+    """Softmax over relations: W·[1, u, v, u∘v, log(1 + degree of v)], u and v of length √dim.
 
     Attributes
     ----------
@@ -100,15 +100,16 @@ class RelationModel:
 
 
 def _features(first: Floats, second: Floats, degree: IntArray) -> Floats:
-    u, v = _unit(first), _unit(second)
-    u = np.broadcast_to(u, v.shape)
+    v = _scaled(second)
+    u = np.broadcast_to(_scaled(first), v.shape)
     one, size = np.ones((len(v), 1)), np.log1p(degree)[:, None]
-    return np.hstack([one, u, v, u * v * np.sqrt(v.shape[1]), size]).astype(np.float32)
+    return np.hstack([one, u, v, u * v, size]).astype(np.float32)
 
 
-def _unit(matrix: Floats) -> Floats:
+def _scaled(matrix: Floats) -> Floats:
+    """Rows of the length √dim, so that their numbers are about 1: descent is quick then."""
     length = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
-    scaled: Floats = matrix / np.where(length > 0, length, 1)
+    scaled: Floats = matrix / np.where(length > 0, length, 1) * np.sqrt(matrix.shape[1])
     return scaled
 
 

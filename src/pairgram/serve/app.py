@@ -133,6 +133,7 @@ class Server:
             ("GET", "/map", self.map, schemas.MapAnswer),
             ("GET", "/map/nodes", self.map_nodes, schemas.NodesAnswer),
             ("POST", "/reload", self.reload, schemas.ReloadAnswer),
+            ("GET", "/model", self.model, schemas.ModelAnswer),
             ("GET", "/health", self.health, schemas.HealthAnswer),
         )
         for method, path, call, model in routes:
@@ -266,10 +267,13 @@ class Server:
         return {"generation": served.generation, "nodes": served.model.size_}
 
     async def health(self) -> dict[str, Any]:
-        """What is served, and that it is."""
+        """Whether requests are answered."""
+        return {"status": "ok"}
+
+    async def model(self) -> dict[str, Any]:
+        """What is served."""
         served = self.holder.current
         return {
-            "status": "ok",
             "method": served.model.method,
             "nodes": served.model.size_,
             "edges": served.graph.n_edges,

@@ -62,17 +62,17 @@ class Page {
 
   async start() {
     try {
-      this.health = await this.server.get("/health");
+      this.model = await this.server.get("/model");
     } catch (error) {
       this.say(error.message, true);
       return;
     }
-    const { writable, reads_text: reads, labels } = this.health;
+    const { writable, reads_text: reads, labels } = this.model;
     this.showModel();
     $("label").append(...labels.map((name) => el("option", {}, name)));
     $("only").hidden = !labels.length;
     $("add").hidden = !writable || !reads;
-    this.decisions = new Decisions(this.health.fingerprint, () => this.showDecisions());
+    this.decisions = new Decisions(this.model.fingerprint, () => this.showDecisions());
     this.restore();
     this.showDecisions();
     if (!reads) this.noText();
@@ -81,7 +81,7 @@ class Page {
   }
 
   showModel() {
-    const { method, nodes, edges } = this.health;
+    const { method, nodes, edges } = this.model;
     $("model").textContent = `${method} · ${number(nodes)} nodes · ${number(edges)} links`;
   }
 
@@ -92,7 +92,7 @@ class Page {
 
   async back() {
     $("gone").hidden = true;
-    if (!this.health) return this.start();
+    if (!this.model) return this.start();
     this.ask();
     if (!this.view) await this.loadMap();
   }
@@ -140,7 +140,7 @@ class Page {
     if (!text || this.query.kind === "node") return this.say("Type the text of a new item first.", true);
     try {
       const { nodes } = await this.server.post("/add", { nodes: [{ id, text }] });
-      this.health.nodes = nodes;
+      this.model.nodes = nodes;
       this.showModel();
       await this.ask();
       this.say(`${id} is a node of the model now.`);
