@@ -1,12 +1,15 @@
 """The page in a real browser: what a curator does all day, by mouse and by keyboard alone."""
 
 import json
+import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from browser import open_browser
+from cli_files import run
 from pairgram.graph import TextGraph
 from pairgram.map import Map
 from pairgram.map.build import Group
@@ -314,6 +317,32 @@ def test_a_private_server_asks_for_its_token(browser, holder):
         by_id(browser, "token-value").send_keys("a secret", Keys.ENTER)
         wait(browser, MAP_READY)
         write(browser, "red apple")
+    browser.get_log("browser")
+
+
+@pytest.mark.slow
+def test_the_model_of_the_demo(browser, tmp_path):
+    """On ICD-10-CM; PAIRGRAM_DEMO names the folder of an earlier `pairgram demo`."""
+    demo = Path(os.environ.get("PAIRGRAM_DEMO", tmp_path))
+    if not (demo / "icd10cm").exists():
+        run("demo", "-o", demo)
+    with running(Holder(demo / "icd10cm")) as server:
+        browser.get(server.address)
+        browser.execute_script("localStorage.clear(); sessionStorage.clear()")
+        browser.get(server.address)
+        wait(browser, MAP_READY, 300)
+        write(browser, "Asthma attack brought on by exercise")
+        shown = [row.get_attribute("data-node") for row in rows(browser)]
+        assert "J45" in shown[:3]
+        press(browser, Keys.ARROW_DOWN)
+        press(browser, "a")
+        assert decided(browser) == [["new-1", shown[0], "accept"]]
+        by_id(browser, "find").send_keys("migraine with aura")
+        wait(browser, "return document.querySelectorAll('#found [data-node]').length > 2")
+        by_id(browser, "find").send_keys(Keys.ENTER)
+        wait(browser, "return !document.getElementById('node').hidden")
+        assert "G43" in by_id(browser, "node").text
+        assert browser.execute_script("return page.view.group.length") > 90_000
     browser.get_log("browser")
 
 
