@@ -22,7 +22,7 @@ from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-MAP_READY = "return !!(window.page && page.view && page.view.frames.length)"
+MAP_READY = "return !!(window.page && page.map?.view && page.map.view.frames.length)"
 
 
 @pytest.fixture(scope="module")
@@ -105,14 +105,16 @@ def test_suggestions_come_as_you_type_with_the_words_marked(page):
     assert not by_id(page, "empty").is_displayed()
     assert "12 suggestions" in by_id(page, "status").text
     # The item lies on the map, with a line to every suggestion.
-    here, lines = page.execute_script("return [page.view.marks.here, page.view.marks.lines.length]")
+    here, lines = page.execute_script(
+        "return [page.map.view.marks.here, page.map.view.marks.lines.length]"
+    )
     assert np.isfinite(here).all()
     assert lines == 12
     by_id(page, "text").clear()
     by_id(page, "text").send_keys(" ")
     wait(page, "return !document.getElementById('empty').hidden")
     assert rows(page) == []
-    assert page.execute_script("return page.view.marks.here") is None
+    assert page.execute_script("return page.map.view.marks.here") is None
 
 
 def test_accept_reject_undo_and_export_by_mouse(page):
@@ -191,9 +193,9 @@ def test_everything_works_by_keyboard_alone(page):
     assert by_id(page, "text-label").text == f"Links of {chosen}"
     # The map moves and zooms; help opens and closes; Escape goes back; the next item is empty.
     by_id(page, "map").send_keys("0", Keys.ARROW_RIGHT, "+")
-    assert page.execute_script("return page.view.zoom") == 1.4
+    assert page.execute_script("return page.map.view.zoom") == 1.4
     press(page, "0")
-    assert page.execute_script("return page.view.zoom") == 1
+    assert page.execute_script("return page.map.view.zoom") == 1
     press(page, "?")
     assert by_id(page, "help").is_displayed()
     press(page, Keys.ESCAPE)
@@ -234,9 +236,9 @@ def test_a_very_long_text_is_refused_in_words(page):
 
 
 def test_nodes_open_from_the_map(page):
-    page.execute_script("page.view.home()")
+    page.execute_script("page.map.view.home()")
     place = page.execute_script(
-        """const v = page.view, [x, y] = v.screen(v.points[0], v.points[1]);
+        """const v = page.map.view, [x, y] = v.screen(v.points[0], v.points[1]);
            const box = v.canvas.getBoundingClientRect();
            return [Math.round(box.left + x / v.ratio), Math.round(box.top + y / v.ratio)];"""
     )
@@ -247,9 +249,9 @@ def test_nodes_open_from_the_map(page):
     ActionChains(page).move_by_offset(-place[0], -place[1]).perform()
     # One group alone.
     page.find_element(By.CSS_SELECTOR, "#groups button").click()
-    assert page.execute_script("return page.view.only") == 0
+    assert page.execute_script("return page.map.view.only") == 0
     page.find_element(By.CSS_SELECTOR, "#groups button").click()
-    assert page.execute_script("return page.view.only") is None
+    assert page.execute_script("return page.map.view.only") is None
 
 
 def test_reasons_are_shown_and_a_node_is_added(page, holder):
@@ -342,7 +344,7 @@ def test_the_model_of_the_demo(browser, tmp_path):
         by_id(browser, "find").send_keys(Keys.ENTER)
         wait(browser, "return !document.getElementById('node').hidden")
         assert "G43" in by_id(browser, "node").text
-        assert browser.execute_script("return page.view.group.length") > 90_000
+        assert browser.execute_script("return page.map.view.group.length") > 90_000
     browser.get_log("browser")
 
 
