@@ -366,16 +366,16 @@ def large_map(tmp_path_factory):
 
 
 def pan(browser):
-    """Milliseconds of sixty frames on a way across the map."""
+    """Milliseconds from frame to frame, as the browser gives them, on a way across the map."""
     return browser.execute_async_script(
-        """const done = arguments[0], v = window.view;
-           v.frames.length = 0;
-           let left = 60;
-           const step = () => {
-             v.panBy(12 * Math.cos(left / 9), 12 * Math.sin(left / 9));
-             if (left--) requestAnimationFrame(step); else done(v.frames);
+        """const done = arguments[0], v = window.view, times = [];
+           const step = (now) => {
+             times.push(now);
+             v.panBy(12 * Math.cos(times.length / 9), 12 * Math.sin(times.length / 9));
+             if (times.length < 61) requestAnimationFrame(step);
+             else done(times.slice(1).map((time, i) => time - times[i]));
            };
-           step();"""
+           requestAnimationFrame(step);"""
     )
 
 
@@ -383,8 +383,7 @@ def test_220000_points_move_smoothly(browser, large_map):
     browser.get_log("browser")
     browser.get(large_map.as_uri())
     wait(browser, "return !!(window.view && view.frames.length)", 60)
-    # The best of three rounds: a machine with other work must not fail this.
-    frames = min((pan(browser) for _ in range(3)), key=np.median)
+    frames = pan(browser)
     assert browser.execute_script("return view.drawn") > 50_000
     assert np.median(frames) < 33, frames
     # Closer in, fewer points are looked at, and single nodes are named.
