@@ -9,7 +9,7 @@ from pairgram.evaluation.protocols import draw_trials
 from pairgram.models.cane_fit import anchors, settings_of
 from pairgram.models.cane_rank import rerank
 from pairgram.text.tokens import known_words
-from worlds import SIZE, build, world
+from worlds import build, world
 
 torch = pytest.importorskip("torch")
 
@@ -178,19 +178,25 @@ def test_zero_shot_scores_by_text_alone():
 
 
 @pytest.mark.quick
-def test_nodes_that_came_since_have_no_score_by_pairs():
+def test_nodes_that_came_or_changed_since():
     model = build("cane").fit(world())
-    before = model.score([("a0", "a1")])
+    pairs = [("a0", "a1"), ("a1", "b2"), ("a2", "a3")]
+    before, texts = model.score(pairs), dict(zip(model.graph_.names, world().texts, strict=True))
     model.add({"new": "red apple"})
-    scores = model.score([("a0", "a1"), ("a0", "new")])
-    np.testing.assert_array_equal(scores[:1], before)
-    assert np.isnan(scores[1])
-    assert np.isfinite(model.score([("a0", "new")], "dot")).all()
-    assert "new" not in [s.node for s in model.suggest(node="a0", k=99)]
-    found = model.suggest(node="new", k=SIZE)
-    assert {s.node[0] for s in found} == {"a"}
-    expected = model.score([("new", s.node) for s in found], "dot")
-    np.testing.assert_allclose([s.score for s in found], expected, rtol=1e-5)
+    np.testing.assert_allclose(model.score(pairs), before, rtol=1e-5)
+    ends = [("a0", "new"), ("new", "b1")]  # a new node has its averaged vector alone
+    np.testing.assert_allclose(model.score(ends), model.score(ends, "dot"), rtol=1e-6)
+    model.update({"a1": texts["a1"]})  # the text it has
+    np.testing.assert_allclose(model.score(pairs), before, rtol=1e-4, atol=1e-5)
+    model.update({"a1": "blue boat 2"})
+    after = model.score(pairs)
+    assert after[0] < before[0]
+    assert after[1] > before[1]
+    assert after[2] == pytest.approx(before[2], rel=1e-5)
+    found = {s.node: s.score for s in model.suggest(node="b3", k=99)}
+    expected = model.score([("b3", node) for node in found])
+    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-4, atol=1e-5)
+    assert {"new", "a1"} <= set(found)
 
 
 @pytest.mark.quick

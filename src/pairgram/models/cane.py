@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.errors import InputError, PairgramError, ParameterError
 from pairgram.graph import TextGraph
+from pairgram.models.additions import NEW
 from pairgram.models.cane_fit import anchors, averaged, learn
 from pairgram.models.cane_rank import rerank
 from pairgram.models.catalog import Catalog
 from pairgram.models.reading import ReadingModel, Table
-from pairgram.models.scoring import Floats, IntArray
+from pairgram.models.scoring import Floats, IntArray, Tables
 from pairgram.models.tge_fit import import_torch, torch_threads
 from pairgram.text.cleaning import CLEANINGS, cleaner
 from pairgram.text.tokens import known_words
@@ -125,7 +126,7 @@ class CANE(ReadingModel):
 
     vocabulary_: Vocabulary
     _weights_: dict[str, NDArray[Any]]
-    _reader_: "tuple[TextGraph, PairTexts] | None"
+    _reader_: "tuple[tuple[TextGraph, int], PairTexts] | None"
 
     def __init__(
         self,
@@ -211,7 +212,7 @@ class CANE(ReadingModel):
         self._check_fitted()
         center, half = self.vectors_.center, self.dim // 2
         with torch_threads(self.threads):
-            read = self._reader().read(np.asarray(source, np.int64), np.asarray(target, np.int64))
+            read = self._reader(()).read(np.asarray(source, np.int64), np.asarray(target, np.int64))
         ends = zip((source, target), read, strict=True)
         left, right = (np.hstack((center[nodes, :half], text)) for nodes, text in ends)
         return left, right
@@ -227,16 +228,13 @@ class CANE(ReadingModel):
     def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
         """Scores of links between known nodes, as of every model.
 
-        Under "pair" a link of a node that came after the fit has none: it is NaN.
+        A node that came after the fit has no structure vector: its links score by "dot".
         """
         catalog = self._catalog()
         if self._rule(rule) != PAIR or not catalog.additions:
             return super().score(pairs, rule)
         ends = np.array([catalog.positions(pair) for pair in pairs], np.int64).reshape(-1, 2)
-        fitted = (ends < catalog.n_fitted).all(axis=1)
-        scores = np.full(len(ends), np.nan, np.float32)
-        scores[fitted] = self.score_positions(ends[fitted, 0], ends[fitted, 1], PAIR)
-        return scores
+        return self._score_now(catalog, ends[:, 0], ends[:, 1])
 
     def score_positions(
         self, source: IntArray, target: IntArray, rule: str | None = None
@@ -265,15 +263,32 @@ class CANE(ReadingModel):
             )
         return super().terms(rule)
 
+    def _rule_for(self, catalog: Catalog, query: Tables, rule: str | None, is_new: bool) -> str:
+        if is_new and (self.rule_ if rule is None else rule) == PAIR:
+            return self._rule(PAIR)
+        return super()._rule_for(catalog, query, rule, is_new)
+
     def _block_of_node(
         self, catalog: Catalog, rule: str, position: int
     ) -> Callable[[slice], Floats] | None:
-        # Nodes that came since have no score by pairs; asked for theirs, "dot" answers.
-        if rule != PAIR or position >= catalog.n_fitted:
+        if rule != PAIR or catalog.home(position) == NEW:
             return None
-        scores = np.full((1, catalog.size), np.nan, np.float32)
-        scores[:, : catalog.n_fitted] = self.score_block(np.array([position]), rule)
+        scores = catalog.block(catalog.query(position), "dot", slice(0, 1))
+        rerank(scores[0], position, lambda u, v: self._score_now(catalog, u, v))
         return lambda rows: scores[rows]
+
+    def _score_now(self, catalog: Catalog, source: IntArray, target: IntArray) -> Floats:
+        """Scores by pairs of current positions, both (m,), by "dot" where an end is new."""
+        left, right = catalog.take(source).center, catalog.take(target).center
+        scores: Floats = np.einsum("ij,ij->i", left, right)
+        home = np.append(np.arange(catalog.n_fitted), catalog.additions.home)
+        old = (home[source] != NEW) & (home[target] != NEW)
+        reader, half = self._reader(catalog.additions.rows.texts), self.dim // 2
+        with torch_threads(self.threads):
+            texts = reader.read(source[old].astype(np.int64), target[old].astype(np.int64))
+        scores[old] = np.einsum("ij,ij->i", left[old, :half], right[old, :half])
+        scores[old] += np.einsum("ij,ij->i", *texts)
+        return scores
 
     @property
     def statistics_(self) -> dict[str, str]:
@@ -318,13 +333,15 @@ class CANE(ReadingModel):
             found = reader.means_over(rows, others)
         return np.hstack((np.zeros_like(found), found)), None
 
-    def _reader(self) -> "PairTexts":
-        """Reader of the known texts, made at its first use and again for another graph."""
-        if self._reader_ is None or self._reader_[0] is not self.graph_:
+    def _reader(self, more: Sequence[str]) -> "PairTexts":
+        """Reader of the known texts and of those that came since, made when they are others."""
+        key = self.graph_, len(more)
+        if self._reader_ is None or self._reader_[0] != key:
             from pairgram.training.cane import PairTexts
 
-            words = known_words(self._texts(self.graph_), self.vocabulary_, self.max_words)
-            self._reader_ = self.graph_, PairTexts(self._net(), words, self._device())
+            texts = (*self._texts(self.graph_), *more)
+            words = known_words(texts, self.vocabulary_, self.max_words)
+            self._reader_ = key, PairTexts(self._net(), words, self._device())
         return self._reader_[1]
 
     def _net(self) -> "CaneNet":
