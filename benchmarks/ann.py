@@ -1,16 +1,18 @@
 """Approximate search beside exact: recall@10, queries a second, size, building, adding, mapping.
 
 Give model folders that `pairgram fit --model tge --preset best` wrote; queries are the texts of
-known nodes with every other word left out. Seconds are those of one core. faiss is no dependency of
-pairgram: install faiss-cpu to compare.
+known nodes with every other word left out. Seconds are those of one core. usearch is no dependency
+of pairgram: install it to compare.
 Run: python benchmarks/ann.py openmed=FOLDER mesh=FOLDER
 """
 
+import itertools
 import resource
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -159,30 +161,31 @@ def measure(tool: Any, items: np.ndarray, queries: np.ndarray, truth: list[set[i
 
 def tools() -> Iterator[Any]:
     """What is compared."""
-    yield Usearch(16, 512)
-    try:
-        import faiss  # noqa: F401
-    except ImportError:
-        return
     yield Faiss("IVF", 64)
+    yield Faiss("IVF", 128)
+    if find_spec("usearch") is not None:
+        yield Usearch(16, 512)
     yield Faiss("HNSW", 512)
 
 
 def main() -> None:
     rows: list[dict[str, Any]] = []
+    known: dict[str, Any] = {}
     for given in sys.argv[1:]:
         name, _, folder = given.partition("=")
         items, queries = vectors(folder)
         truth, rate = exact(items, queries)
+        known[name] = items, queries, truth
         about = {"data": name, "nodes": len(items), "dim": items.shape[1]}
         size = items.nbytes / 1e6
         rows.append(
             {**about, "index": "exact", "recall@10": 1.0, "queries/s": rate, "MB on disk": size}
         )
-        for tool in tools():
-            rows.append({**about, **measure(tool, items, queries, truth)})
-            print(rows[-1], flush=True)
-            write("ann", rows)
+    for tool, name in itertools.product(tools(), known):
+        about = {"data": name, "nodes": len(known[name][0]), "dim": known[name][0].shape[1]}
+        rows.append({**about, **measure(tool, *known[name])})
+        print(rows[-1], flush=True)
+        write("ann", sorted(rows, key=lambda row: list(known).index(row["data"])))
 
 
 if __name__ == "__main__":

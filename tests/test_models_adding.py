@@ -313,7 +313,7 @@ def test_filters_by_prefix_and_label(fitted, tmp_path):
 @pytest.mark.quick
 @pytest.mark.parametrize("method", ["ps", "text_matching"])
 def test_the_index_finds_what_a_full_search_finds(method, tmp_path):
-    pytest.importorskip("usearch")
+    pytest.importorskip("faiss")
     random = np.random.default_rng(0)
     n = 400
     names = [f"{'ab'[i % 2]}{i}" for i in range(n)]

@@ -97,7 +97,7 @@ def wants_index(asked: bool | None, n_nodes: int) -> bool:
     """Whether to build an index: as asked, else by size where the extra `ann` is there."""
     if asked is not None:
         return asked
-    return n_nodes >= INDEX_FROM and find_spec("usearch") is not None
+    return n_nodes >= INDEX_FROM and find_spec("faiss") is not None
 
 
 def _train(terminal: Terminal, model: "Model", graph: "TextGraph", to: Path) -> None:

@@ -30,7 +30,7 @@ NODES = "nodes.parquet"
 EDGES = "edges.parquet"
 RELATIONS = "relations.parquet"
 LOG = "changes.log"
-INDEX, INDEX_NOTE = "index.usearch", "index.json"
+INDEX, INDEX_NOTE = "index.faiss", "index.json"
 NUMBERED = (VECTORS, NODES, EDGES, RELATIONS, LOG, INDEX, INDEX_NOTE)
 """Files that each generation has its own of."""
 GENERATION = "generation"

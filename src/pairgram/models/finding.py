@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 Found = tuple[IntArray, Floats]
 
 BLOCK_SCORES = 1 << 24
+FEWEST_FREE = 0.5
+"""Share of the nodes that filters must leave for the index to be used."""
+FETCH = 10
+"""Nodes that the index is asked for beyond k: its sums are rounded in another order."""
 
 
 class Finder:
@@ -93,22 +97,21 @@ class Finder:
                 yield _numbers(*best_of(scores, self._k, barred))
 
     def _by_index(self, query: Tables, row: int, barred: Mask) -> Found | None:
-        """Candidates of the index and all rows, scored exactly; None where too few are left."""
+        """Nodes that the index finds and all rows, scored exactly; None where few are allowed."""
         index, catalog = self._index, self._catalog
-        terms, _ = pair_terms(query, catalog.tables, self._rule)
-        if index is None or index.size != catalog.n_fitted:
+        free = ~barred[: catalog.n_fitted]
+        if index is None or index.size != catalog.n_fitted or free.mean() < FEWEST_FREE:
             return None
+        terms, _ = pair_terms(query, catalog.tables, self._rule)
         wanted = np.concatenate([left[row] for left, _ in terms])
-        rows = np.arange(catalog.n_fitted, catalog.size)
-        for count in index.efforts(self._k):
-            candidates = np.append(index.search(wanted, count), rows)
-            candidates = candidates[~barred[candidates]]
-            if len(candidates) - len(rows) >= self._k:
-                candidates.sort()
-                scores = catalog.score_at(query, self._rule, candidates, row)
-                best = np.lexsort((candidates, -scores))[: self._k]
-                return candidates[best], scores[best]
-        return None
+        found = index.search(wanted, FETCH + self._k, free)
+        if len(found) < self._k:
+            return None
+        rows = np.flatnonzero(~barred[catalog.n_fitted :]) + catalog.n_fitted
+        candidates = np.append(found, rows)
+        scores = catalog.score_at(query, self._rule, candidates, row)
+        best = np.lexsort((candidates, -scores))[: self._k]
+        return candidates[best], scores[best]
 
 
 def best_of(scores: Floats, k: int, barred: Mask) -> Found:

@@ -1,6 +1,6 @@
-"""Approximate search: the only file that imports usearch."""
+"""Approximate search: the only file that imports faiss."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,19 +11,21 @@ from pairgram.errors import FileFormatError, MissingExtraError
 
 Floats = NDArray[np.floating[Any]]
 
-LINKS, EFFORT_ADD, EFFORT = 16, 128, 512
-FETCH = 10
-"""Candidates for every suggestion; they are scored exactly afterwards."""
-MOST = 4096
+PROBES = 128
+"""Lists that a query looks into; see docs/decisions/0008-approximate-search.md."""
+LISTS = 2
+"""Lists, in square roots of the number of nodes."""
+SAMPLE = 64
+"""Nodes a list that its centre is learnt from."""
 BLOCK = 1 << 16
 
 
 class AnnIndex:
-    """A graph index (HNSW) over all nodes for one scoring rule.
+    """Nodes in lists around centres (IVF) for one scoring rule; a query looks into some lists.
 
     A rule is a sum of products and a term of the node, so one product of longer vectors: [left, 1]
     with [right, term]. The mean of the latter is taken off: that changes no order, and without it
-    the index finds few of the best. Candidates are scored exactly by the caller.
+    an index finds few of the best.
 
     Parameters
     ----------
@@ -36,8 +38,8 @@ class AnnIndex:
 
     References
     ----------
-    Malkov, Yashunin: Efficient and Robust Approximate Nearest Neighbor Search Using Hierarchical
-    Navigable Small World Graphs, 2018.
+    Jégou, Douze, Schmid: Product Quantization for Nearest Neighbor Search, 2011, section 4; Douze
+    et al.: The Faiss Library, 2024.
     """
 
     def __init__(self, rule: str, size: int, source: Any) -> None:
@@ -46,67 +48,67 @@ class AnnIndex:
     @classmethod
     def build(cls, rule: str, parts: Sequence[Floats], bias: Floats | None) -> Self:
         """Index all nodes; `parts` are the tables of the rule's products, `bias` its term."""
-        index_class = _usearch().Index
+        faiss = _faiss()
         size = len(parts[0])
         columns = [*parts, *(() if bias is None else (bias[:, None],))]
         means = [np.nanmean(part, axis=0) for part in columns]
 
-        def block(begin: int) -> Floats:
-            some = slice(begin, begin + BLOCK)
+        def rows(some: Any) -> NDArray[np.float32]:
             pairs = zip(columns, means, strict=True)
-            moved: Floats = np.hstack([part[some] - mean for part, mean in pairs])
-            return np.nan_to_num(moved)
+            moved = np.hstack([part[some] - mean for part, mean in pairs])
+            return np.ascontiguousarray(np.nan_to_num(moved), np.float32)
 
-        index = index_class(
-            ndim=sum(map(len, means)), metric="ip", dtype="f16", connectivity=LINKS,
-            expansion_add=EFFORT_ADD, expansion_search=EFFORT,
-        )  # fmt: skip
+        lists = max(1, min(int(LISTS * np.sqrt(size)), size // 2))
+        index = faiss.index_factory(
+            sum(map(len, means)), f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT
+        )
+        index.cp.min_points_per_centroid = 1
+        sample = np.random.default_rng(0).permutation(size)[: SAMPLE * lists]
+        index.train(rows(np.sort(sample)))
         for begin in range(0, size, BLOCK):
-            items = block(begin).astype(np.float32)
-            index.add(np.arange(begin, begin + len(items)), items)
+            index.add(rows(slice(begin, begin + BLOCK)))
         return cls(rule, size, index)
 
-    def search(self, query: Floats, count: int) -> NDArray[np.int64]:
-        """Positions of about the best nodes, at most `count`.
+    def search(self, query: Floats, count: int, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Positions of about the best allowed nodes, at most `count`.
 
         Parameters
         ----------
         query
             The left sides of the rule's products, one after the other.
+        count
+            How many.
+        allowed
+            Nodes that may be found, shape (n,).
         """
-        index = self._index()
-        padded = np.ones(index.ndim, np.float32)  # the term of the node counts as it is
-        padded[: len(query)] = query
-        found = index.search(padded, min(count, self.size))
-        return np.asarray(found.keys, np.int64)
-
-    def efforts(self, k: int) -> Iterator[int]:
-        """How many candidates to ask for, more when too many of them fall to filters."""
-        count = max(FETCH * k, EFFORT)
-        while count <= MOST and count < self.size:
-            yield count
-            count *= 4
+        faiss, index = _faiss(), self._index()
+        padded = np.ones((1, index.d), np.float32)  # the term of the node counts as it is
+        padded[0, : len(query)] = query
+        bits = np.packbits(allowed, bitorder="little")
+        chosen = faiss.SearchParametersIVF(nprobe=PROBES, sel=faiss.IDSelectorBitmap(bits))
+        found = index.search(padded, count, params=chosen)[1][0]
+        return np.asarray(found[found >= 0], np.int64)
 
     def save(self, path: Path) -> None:
         """Write the index to a file."""
-        self._index().save(str(path))
+        _faiss().write_index(self._index(), str(path))
 
     def _index(self) -> Any:
         if isinstance(self._source, Path):
+            faiss = _faiss()
             try:
-                index = _usearch().Index.restore(str(self._source), view=True)
-            except RuntimeError as error:
-                raise FileFormatError(self._source, f"cannot be read: {error}.") from None
-            if index is None or len(index) != self.size:
+                index = faiss.read_index(str(self._source), faiss.IO_FLAG_MMAP)
+            except RuntimeError:
+                raise FileFormatError(self._source, "is no index, or a damaged one.") from None
+            if index.ntotal != self.size:
                 raise FileFormatError(self._source, f"is no index of the {self.size} nodes.")
-            index.expansion_search = EFFORT
             self._source = index
         return self._source
 
 
-def _usearch() -> Any:
+def _faiss() -> Any:
     try:
-        import usearch.index
+        import faiss
     except ImportError:
         raise MissingExtraError("Approximate search", "ann") from None
-    return usearch.index
+    return faiss
