@@ -46,7 +46,7 @@ def test_effects_are_the_differences_of_scores(method, fitted):
 
 
 @pytest.mark.quick
-@readers
+@pytest.mark.parametrize("method", ["text_matching", "tge"])
 def test_words_that_agree_are_named(method, fitted):
     said = fitted[method].explain("a3", "a red boat")
     assert said.words[0].word == "red"
