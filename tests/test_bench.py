@@ -249,7 +249,7 @@ def test_a_card_of_other_parameters_is_not_finished(store):
 
 @pytest.mark.quick
 def test_unknown_names_are_refused():
-    with pytest.raises(InputError, match="no table 'odd'; known are datasets, link_prediction"):
+    with pytest.raises(InputError, match="no table 'odd'; known are cane_protocol, datasets"):
         load_table("odd")
     for selection, name in [(Selection({"odd"}), "dataset"), (Selection(None, {"odd"}), "method")]:
         with pytest.raises(InputError, match=f"No table has the {name} 'odd'"):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import typer
 
+import pairgram as pg
 from cli_files import run
 from pairgram.cli.main import app
 from pairgram.serve.served import Holder
@@ -21,10 +22,10 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LANGUAGES = {"sh", "python", "text"}
 # Verbs and graphs that take minutes, or do not end: their flags are checked.
-LONG = ("serve", "demo", "bench", "dataset:", "demo/")
+LONG = ("serve", "demo", "bench", "dataset:", "demo/", "fused")
 GROUPS = {
     "fruit": ["apple", "pear", "cherry", "plum", "12345"],
-    "vessel": ["boat", "ship", "raft", "ferry", "canoe"],
+    "vessel": ["boat", "ship", "raft", "ferry", "canoe", "old-id", "another-id"],
 }
 
 
@@ -100,7 +101,7 @@ def test_every_snippet_works(page, folder, monkeypatch):
     lines = [line for language, body in found if language == "sh" for line in commands(body)]
     if any(line.startswith("curl") for line in lines) and shutil.which("curl") is None:
         pytest.skip("no curl here")
-    names = {}
+    names = {"pg": pg}
     monkeypatch.setenv("COLUMNS", "200")
     with running(Holder(folder / "model"), token="secret") as server:
         for language, body in found:

@@ -162,7 +162,7 @@ def test_reciprocal_arcs_are_one_link():
 def test_bad_requests_are_named():
     split = split_edges(TextGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0]))
     with pytest.raises(
-        ParameterError, match=r"must be one of 'seen', 'all', 'zero-shot', .* Got 'some'"
+        ParameterError, match=r"must be one of 'seen', 'all', 'cane', 'zero-shot', .* Got 'some'"
     ):
         draw_trials(split, "some")
     nodes = Split("nodes", split.train, split.full, split.held_out, 0, 0.5, split.hash)

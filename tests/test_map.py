@@ -87,6 +87,8 @@ def test_groups_are_labels_and_small_ones_are_one():
     _, drawn = drawn_world(["x"] * 10 + ["y"] * 6 + [""])
     assert drawn.groups == (Group("x", 10), Group("y", 6), Group("", 1))
     assert drawn.group.tolist() == [0] * 10 + [1] * 6 + [2]
+    own = make_map(drawn.points, world(extra=["alone"]).with_labels({"a0": "x"}), method="pca")
+    assert own.groups == (Group("", 16), Group("x", 1))
     many = world(extra=[f"n{i}" for i in range(600)])
     labels = [f"l{i}" for i in range(many.n_nodes)]
     drawn = make_map(np.ones((many.n_nodes, 2), np.float32), many, labels, "pca")

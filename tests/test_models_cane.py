@@ -6,6 +6,7 @@ import pytest
 import pairgram as pg
 from pairgram.errors import FileFormatError, InputError, ParameterError
 from pairgram.evaluation.protocols import draw_trials
+from pairgram.models.cane_fit import anchors, settings_of
 from pairgram.models.cane_rank import rerank
 from pairgram.text.tokens import known_words
 from worlds import build, world
@@ -60,10 +61,10 @@ def test_ten_nodes_beside_a_slow_version(with_attention):
     if with_attention:
         scores = [structure[a] @ structure[b] + np.dot(*texts[a, b]) for a, b in PAIRS]
         np.testing.assert_allclose(model.score(PAIRS), scores, rtol=1e-4, atol=1e-5)
-    anchors = model._anchors(model.graph_)
-    assert 9 not in anchors
+    known = anchors(model.graph_, model.seed)
+    assert 9 not in known
     for i, a in enumerate(TEN):
-        near = model.graph_.adjacency().neighbours(i) if a != "j" else anchors
+        near = model.graph_.adjacency().neighbours(i) if a != "j" else known
         mean = np.mean([texts[a, [*TEN][v]][0] for v in near], axis=0)
         np.testing.assert_allclose(model.vectors_.center[i, 4:], mean, rtol=1e-4, atol=1e-6)
     # A known text read as a new one is seen in view of the same known ones as a node alone.
@@ -100,7 +101,7 @@ def test_every_link_comes_both_ways_once_an_epoch():
     from pairgram.training.cane import CaneFeed
 
     graph, model = world(), build("cane", batch_size=7, negatives=3)
-    feed = CaneFeed(graph, model._settings())
+    feed = CaneFeed(graph, settings_of(model.get_params()))
     for epoch in range(2):
         found = []
         for turn in range(epoch * feed.batches, (epoch + 1) * feed.batches):
@@ -121,7 +122,7 @@ def test_noise_follows_the_degrees():
     from pairgram.training.cane import CaneFeed
 
     star = pg.TextGraph.from_edges(["hub"] * 16, [f"n{i}" for i in range(16)], texts={"hub": "x"})
-    feed = CaneFeed(star, build("cane", batch_size=32, negatives=100)._settings())
+    feed = CaneFeed(star, settings_of(build("cane", batch_size=32, negatives=100).get_params()))
     batch = feed.batch(0)
     share = np.mean(batch.nodes[batch.right[batch.links :]] == star.position("hub"))
     assert abs(share - 16**0.75 / (16**0.75 + 16)) < 0.04
@@ -174,6 +175,28 @@ def test_zero_shot_scores_by_text_alone():
     placed = model.place(["red apple 9"])
     assert (placed.rule, placed.rules) == ("dot", ("dot",))
     assert not placed.center[:, :8].any()
+
+
+@pytest.mark.quick
+def test_nodes_that_came_or_changed_since():
+    model = build("cane").fit(world())
+    pairs = [("a0", "a1"), ("a1", "b2"), ("a2", "a3")]
+    before, texts = model.score(pairs), dict(zip(model.graph_.names, world().texts, strict=True))
+    model.add({"new": "red apple"})
+    np.testing.assert_allclose(model.score(pairs), before, rtol=1e-5)
+    ends = [("a0", "new"), ("new", "b1")]  # a new node has its averaged vector alone
+    np.testing.assert_allclose(model.score(ends), model.score(ends, "dot"), rtol=1e-6)
+    model.update({"a1": texts["a1"]})  # the text it has
+    np.testing.assert_allclose(model.score(pairs), before, rtol=1e-4, atol=1e-5)
+    model.update({"a1": "blue boat 2"})
+    after = model.score(pairs)
+    assert after[0] < before[0]
+    assert after[1] > before[1]
+    assert after[2] == pytest.approx(before[2], rel=1e-5)
+    found = {s.node: s.score for s in model.suggest(node="b3", k=99)}
+    expected = model.score([("b3", node) for node in found])
+    np.testing.assert_allclose(list(found.values()), expected, rtol=1e-4, atol=1e-5)
+    assert {"new", "a1"} <= set(found)
 
 
 @pytest.mark.quick

@@ -9,7 +9,7 @@ from sklearn.base import clone
 import pairgram as pg
 from pairgram.errors import InputError, NotFittedError, ParameterError, UnknownNodeError
 from pairgram.models import METHODS
-from worlds import READS_TEXT, SIZE, TRAINED, build, world
+from worlds import DIRECTED, READS_TEXT, SIZE, TRAINED, build, world
 
 methods = pytest.mark.parametrize("method", METHODS)
 trained = pytest.mark.parametrize("method", TRAINED)
@@ -24,7 +24,7 @@ def fitted():
 @pytest.fixture(scope="module")
 def along_arcs():
     graph = world(directed=True)
-    return {method: build(method, directed=True).fit(graph) for method in TRAINED}
+    return {method: build(method, directed=True).fit(graph) for method in DIRECTED}
 
 
 class Strange:
@@ -83,7 +83,9 @@ def test_set_params_stores_and_refuses_unknown_names(method):
 @pytest.mark.quick
 @trained
 def test_numbers_of_numpy_fit_and_save(method, tmp_path, fitted):
-    model = build(method, dim=np.int64(16), learning_rate=np.float64(build(method).learning_rate))
+    given = build(method).get_params()
+    rate = {k: np.float64(given[k]) for k in ("learning_rate", "l2") if given.get(k) is not None}
+    model = build(method, dim=np.int64(16), **rate)
     model.fit(world()).save(tmp_path / "model")
     np.testing.assert_array_equal(model.vectors_.center, fitted[method].vectors_.center)
     assert pg.load(tmp_path / "model").get_params() == fitted[method].get_params()
@@ -120,7 +122,7 @@ def test_a_graph_without_edges_or_of_another_type_is_one_clear_line(method):
         build(method).fit(nothing)
     with pytest.raises(InputError, match=r"needs a TextGraph. Got list instead"):
         build(method).fit([("a", "b")])
-    if method in TRAINED:
+    if method in DIRECTED:
         with pytest.raises(InputError, match="read it with directed=True"):
             build(method, directed=True).fit(world())
 
@@ -194,7 +196,7 @@ def test_directions_need_a_directed_model(method, fitted):
 
 
 @pytest.mark.quick
-@trained
+@pytest.mark.parametrize("method", DIRECTED)
 def test_directions_of_a_directed_model(method, along_arcs):
     model = along_arcs[method]
     lists = {d: model.suggest(node="a3", k=100, direction=d) for d in ("out", "in", "both")}

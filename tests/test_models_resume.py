@@ -7,7 +7,7 @@ from pairgram.errors import PairgramError
 from pairgram.models import METHODS
 from pairgram.training import checkpoint as checkpoint_module
 from pairgram.training.sources import DrawnEdges, SampledPairs, WalkWindows
-from worlds import READS_TEXT, SMALL, TRAINED, world
+from worlds import READS_TEXT, RESUMED, SMALL, world
 
 
 class BreakError(Exception):
@@ -26,9 +26,15 @@ class BreakAt:
             raise BreakError
 
 
+FEW = {"times": 2}
+FEWER = {
+    "ps": {"epochs": 2}, "tge": {"epochs": 2}, "cane": {"epochs": 2}, "line": {},
+    "paper2vec": {"times": 2, "text_epochs": 2},
+}  # fmt: skip
+
+
 def build(method, **more):
-    few = {"epochs": 2} if method in ("ps", "tge") else {} if method == "line" else {"times": 2}
-    return METHODS[method](**(SMALL[method] | few | more))
+    return METHODS[method](**(SMALL[method] | FEWER.get(method, FEW) | more))
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +49,7 @@ def tables(model):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("method", TRAINED)
+@pytest.mark.parametrize("method", RESUMED)
 def test_resumed_at_every_turn(method, tmp_path, monkeypatch):
     monkeypatch.setattr("pairgram.engine.local.available_threads", lambda: 8)
     graph, counter = world(), BreakAt()

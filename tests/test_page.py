@@ -1,12 +1,15 @@
 """The page in a real browser: what a curator does all day, by mouse and by keyboard alone."""
 
 import json
+import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from browser import open_browser
+from cli_files import run
 from pairgram.graph import TextGraph
 from pairgram.map import Map
 from pairgram.map.build import Group
@@ -19,7 +22,7 @@ from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 
-MAP_READY = "return !!(window.page && page.view && page.view.frames.length)"
+MAP_READY = "return !!(window.page && page.map?.view && page.map.view.frames.length)"
 
 
 @pytest.fixture(scope="module")
@@ -102,14 +105,16 @@ def test_suggestions_come_as_you_type_with_the_words_marked(page):
     assert not by_id(page, "empty").is_displayed()
     assert "12 suggestions" in by_id(page, "status").text
     # The item lies on the map, with a line to every suggestion.
-    here, lines = page.execute_script("return [page.view.marks.here, page.view.marks.lines.length]")
+    here, lines = page.execute_script(
+        "return [page.map.view.marks.here, page.map.view.marks.lines.length]"
+    )
     assert np.isfinite(here).all()
     assert lines == 12
     by_id(page, "text").clear()
     by_id(page, "text").send_keys(" ")
     wait(page, "return !document.getElementById('empty').hidden")
     assert rows(page) == []
-    assert page.execute_script("return page.view.marks.here") is None
+    assert page.execute_script("return page.map.view.marks.here") is None
 
 
 def test_accept_reject_undo_and_export_by_mouse(page):
@@ -188,9 +193,9 @@ def test_everything_works_by_keyboard_alone(page):
     assert by_id(page, "text-label").text == f"Links of {chosen}"
     # The map moves and zooms; help opens and closes; Escape goes back; the next item is empty.
     by_id(page, "map").send_keys("0", Keys.ARROW_RIGHT, "+")
-    assert page.execute_script("return page.view.zoom") == 1.4
+    assert page.execute_script("return page.map.view.zoom") == 1.4
     press(page, "0")
-    assert page.execute_script("return page.view.zoom") == 1
+    assert page.execute_script("return page.map.view.zoom") == 1
     press(page, "?")
     assert by_id(page, "help").is_displayed()
     press(page, Keys.ESCAPE)
@@ -231,9 +236,9 @@ def test_a_very_long_text_is_refused_in_words(page):
 
 
 def test_nodes_open_from_the_map(page):
-    page.execute_script("page.view.home()")
+    page.execute_script("page.map.view.home()")
     place = page.execute_script(
-        """const v = page.view, [x, y] = v.screen(v.points[0], v.points[1]);
+        """const v = page.map.view, [x, y] = v.screen(v.points[0], v.points[1]);
            const box = v.canvas.getBoundingClientRect();
            return [Math.round(box.left + x / v.ratio), Math.round(box.top + y / v.ratio)];"""
     )
@@ -244,9 +249,9 @@ def test_nodes_open_from_the_map(page):
     ActionChains(page).move_by_offset(-place[0], -place[1]).perform()
     # One group alone.
     page.find_element(By.CSS_SELECTOR, "#groups button").click()
-    assert page.execute_script("return page.view.only") == 0
+    assert page.execute_script("return page.map.view.only") == 0
     page.find_element(By.CSS_SELECTOR, "#groups button").click()
-    assert page.execute_script("return page.view.only") is None
+    assert page.execute_script("return page.map.view.only") is None
 
 
 def test_reasons_are_shown_and_a_node_is_added(page, holder):
@@ -317,6 +322,32 @@ def test_a_private_server_asks_for_its_token(browser, holder):
     browser.get_log("browser")
 
 
+@pytest.mark.slow
+def test_the_model_of_the_demo(browser, tmp_path):
+    """On ICD-10-CM; PAIRGRAM_DEMO names the folder of an earlier `pairgram demo`."""
+    demo = Path(os.environ.get("PAIRGRAM_DEMO", tmp_path))
+    if not (demo / "icd10cm").exists():
+        run("demo", "-o", demo)
+    with running(Holder(demo / "icd10cm")) as server:
+        browser.get(server.address)
+        browser.execute_script("localStorage.clear(); sessionStorage.clear()")
+        browser.get(server.address)
+        wait(browser, MAP_READY, 300)
+        write(browser, "Asthma attack brought on by exercise")
+        shown = [row.get_attribute("data-node") for row in rows(browser)]
+        assert "J45" in shown[:3]
+        press(browser, Keys.ARROW_DOWN)
+        press(browser, "a")
+        assert decided(browser) == [["new-1", shown[0], "accept"]]
+        by_id(browser, "find").send_keys("migraine with aura")
+        wait(browser, "return document.querySelectorAll('#found [data-node]').length > 2")
+        by_id(browser, "find").send_keys(Keys.ENTER)
+        wait(browser, "return !document.getElementById('node').hidden")
+        assert "G43" in by_id(browser, "node").text
+        assert browser.execute_script("return page.map.view.group.length") > 90_000
+    browser.get_log("browser")
+
+
 @pytest.fixture(scope="module")
 def large_map(tmp_path_factory):
     """A page of 220,000 points in 300 clouds."""
@@ -335,16 +366,16 @@ def large_map(tmp_path_factory):
 
 
 def pan(browser):
-    """Milliseconds of sixty frames on a way across the map."""
+    """Milliseconds from frame to frame, as the browser gives them, on a way across the map."""
     return browser.execute_async_script(
-        """const done = arguments[0], v = window.view;
-           v.frames.length = 0;
-           let left = 60;
-           const step = () => {
-             v.panBy(12 * Math.cos(left / 9), 12 * Math.sin(left / 9));
-             if (left--) requestAnimationFrame(step); else done(v.frames);
+        """const done = arguments[0], v = window.view, times = [];
+           const step = (now) => {
+             times.push(now);
+             v.panBy(12 * Math.cos(times.length / 9), 12 * Math.sin(times.length / 9));
+             if (times.length < 61) requestAnimationFrame(step);
+             else done(times.slice(1).map((time, i) => time - times[i]));
            };
-           step();"""
+           requestAnimationFrame(step);"""
     )
 
 
@@ -352,8 +383,7 @@ def test_220000_points_move_smoothly(browser, large_map):
     browser.get_log("browser")
     browser.get(large_map.as_uri())
     wait(browser, "return !!(window.view && view.frames.length)", 60)
-    # The best of three rounds: a machine with other work must not fail this.
-    frames = min((pan(browser) for _ in range(3)), key=np.median)
+    frames = pan(browser)
     assert browser.execute_script("return view.drawn") > 50_000
     assert np.median(frames) < 33, frames
     # Closer in, fewer points are looked at, and single nodes are named.

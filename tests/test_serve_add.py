@@ -33,7 +33,7 @@ def test_added_nodes_are_found_at_once_and_stay(folder):
         assert get(port, "/nodes/x/y")[1]["text"] == "red apple pie"
         assert get(port, "/nodes/x/y")[1]["neighbours"] == []
         assert post(port, "/suggest", {"node": "new"})[0] == 200
-        assert get(port, "/health")[1]["nodes"] == 18
+        assert get(port, "/model")[1]["nodes"] == 18
         # The map is of the nodes that were fitted.
         assert get(port, "/map")[1]["nodes"] == 16
     assert pg.load(folder).added_ == {"new": "blue boat with a mast", "x/y": "red apple pie"}
@@ -53,7 +53,7 @@ def test_all_or_nothing(folder):
         ):
             status, answer = add(server.port, *nodes)
             assert (status, line in answer["error"]) == (422, True), answer
-        assert get(server.port, "/health")[1]["nodes"] == 16
+        assert get(server.port, "/model")[1]["nodes"] == 16
 
 
 def test_what_another_process_adds_is_taken_up(folder, monkeypatch):
@@ -92,4 +92,4 @@ def test_many_add_and_ask_at_once(folder):
         for thread in threads:
             thread.join()
         assert found == [200] * 24
-        assert get(server.port, "/health")[1]["nodes"] == 28
+        assert get(server.port, "/model")[1]["nodes"] == 28

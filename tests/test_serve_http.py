@@ -16,6 +16,7 @@ from pairgram.serve.protocol import PatientProtocol
 from pairgram.serve.served import Holder
 from serving import TOKEN, ask, bearer, get, post, running, save_world
 from test_serve_parts import parse
+from worlds import build, world
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +109,16 @@ def test_filters_are_the_model_s_own(port, model):
     assert {one["node"][0] for one in answer["suggestions"]} == {"a"}
 
 
+def test_labels_can_be_chosen_from(tmp_path):
+    graph = world().with_labels({"a0": "fruit", "a1": "fruit", "b0": "vessel"})
+    build("tge").fit(graph).save(tmp_path / "model")
+    with running(Holder(tmp_path / "model")) as server:
+        assert get(server.port, "/model")[1]["labels"] == ["fruit", "vessel"]
+        query = {"text": "blue boat", "label": ["fruit"]}
+        found = post(server.port, "/suggest", query)[1]["suggestions"]
+    assert {one["node"] for one in found} == {"a0", "a1"}
+
+
 def test_nodes_have_text_degree_and_neighbours(port, model):
     status, answer = get(port, "/nodes/a7")
     assert status == 200
@@ -140,7 +151,7 @@ def test_the_map_has_every_node(port, model):
 
 def test_health_and_metrics_tell_what_happened(holder):
     with running(holder) as server:
-        assert get(server.port, "/health")[1]["nodes"] == 16
+        assert get(server.port, "/model")[1]["nodes"] == 16
         for _ in range(3):
             post(server.port, "/suggest", {"text": "red"})
         get(server.port, "/nodes/unknown")
@@ -207,16 +218,16 @@ def test_what_writes_needs_the_token(holder):
             status, answer = post(server.port, "/reload", None, headers=given)
             assert (status, "token" in answer["error"]) == (401, True)
         assert post(server.port, "/reload", None, headers=bearer())[0] == 200
-        assert get(server.port, "/health")[1]["writable"] is True
+        assert get(server.port, "/model")[1]["writable"] is True
     with running(holder, token=None) as server:
         status, answer = post(server.port, "/reload", None, headers=bearer())
         assert (status, "started without" in answer["error"]) == (403, True)
-        assert get(server.port, "/health")[1]["writable"] is False
+        assert get(server.port, "/model")[1]["writable"] is False
 
 
 def test_a_private_server_asks_for_the_token_everywhere_but_on_the_page(holder):
     with running(holder, private=True) as server:
-        for path in ("/nodes/a0", "/metrics", "/map", "/openapi.json"):
+        for path in ("/nodes/a0", "/metrics", "/map", "/model", "/openapi.json"):
             assert get(server.port, path)[0] == 401
             assert get(server.port, path, headers=bearer(), raw=True)[0] == 200
         assert post(server.port, "/suggest", {"text": "a"})[0] == 401
@@ -333,7 +344,7 @@ def test_a_stop_lets_requests_end(holder, monkeypatch):
 
 def test_models_of_structure_alone_are_served_too(tmp_path):
     with running(Holder(save_world(tmp_path / "ps", "ps"))) as server:
-        assert get(server.port, "/health")[1]["reads_text"] is False
+        assert get(server.port, "/model")[1]["reads_text"] is False
         assert post(server.port, "/suggest", {"node": "a0"})[0] == 200
         for path, body in (("/suggest", {"text": "a"}), ("/embed", {"texts": ["a"]})):
             status, answer = post(server.port, path, body)

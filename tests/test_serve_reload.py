@@ -57,7 +57,7 @@ def test_a_damaged_folder_leaves_the_old_model_in_place(folder):
         assert post(server.port, "/suggest", {"text": "red"})[1]["generation"] == 1
         shutil.rmtree(folder)
         assert post(server.port, "/reload", None, headers=bearer())[0] == 409
-        assert get(server.port, "/health")[1]["generation"] == 1
+        assert get(server.port, "/model")[1]["generation"] == 1
 
 
 def start(folder, *flags):
@@ -79,7 +79,7 @@ def test_the_command_reloads_at_sighup_and_stops_at_sigterm(folder):
         assert post(port, "/suggest", {"text": "red", "k": 3})[0] == 200
         process.send_signal(signal.SIGHUP)
         until = time.monotonic() + 20
-        while get(port, "/health")[1]["generation"] == 1:
+        while get(port, "/model")[1]["generation"] == 1:
             assert time.monotonic() < until
             time.sleep(0.05)
         assert post(port, "/reload", None, headers=bearer())[1]["generation"] == 3

@@ -1,5 +1,6 @@
 """The world with a known answer in which all methods are tested."""
 
+import inspect
 import itertools
 from pathlib import Path
 
@@ -33,7 +34,7 @@ SMALL = {
         "threads": 1,
     },
     # With more features than the two that part the cliques, single words part nodes of one.
-    "tadw": {"dim": 8, "features": 3, "epochs": 4},
+    "tadw": {"dim": 16, "features": 3, "epochs": 4},
     "paper2vec": {"dim": 16, "length": 20, "times": 20, "neighbours": 2},
     "cane": {
         "dim": 16,
@@ -45,11 +46,14 @@ SMALL = {
     },
     "text_matching": {"word_vectors": WORD_VECTORS},
 }
-# Methods that draw and train; the others are the same whatever the seed, and know no direction.
+# Methods that draw and train; the others are the same whatever the seed.
 TRAINED = [method for method, cls in METHODS.items() if "seed" in cls.constraints]
+# Those of them that follow arcs, and those that can be interrupted.
+DIRECTED = [method for method in TRAINED if "directed" in METHODS[method].constraints]
+RESUMED = [m for m in TRAINED if "checkpoint" in inspect.signature(METHODS[m].fit).parameters]
 # Models that read text repeat themselves on one thread count, the others on any.
 READS_TEXT = {method for method, cls in METHODS.items() if hasattr(cls, "embed")}
-# A link takes W of one end and the text of the other, and W of a new node is zero.
+# A new text meets W of a known node, never the text of another: W of a new node is zero.
 BLIND_BETWEEN_NEW = {"tadw"}
 
 

@@ -35,7 +35,7 @@ def wait(browser, script):
 def write(browser, address):
     """Open the page and type a text."""
     browser.get(address)
-    wait(browser, "return !!(window.page && page.view && page.view.frames.length)")
+    wait(browser, "return !!(window.page && page.map?.view && page.map.view.frames.length)")
     browser.find_element(By.ID, "text").send_keys(TEXT)
     wait(browser, "return page.answer && page.answer.words.includes('feet')")
 

@@ -72,10 +72,11 @@ def _figures(table: Table, lines: list[Line], protocol: str) -> list[str]:
         for line in lines
         if (line.cards or line.method in line.row.published) and line.method != FLOORS
     ]
+    about = PROTOCOLS.get(protocol, "as named")
     return [
         f"## Protocol `{protocol}`",
         "",
-        f"{PROTOCOLS.get(protocol, 'As named.').capitalize()}.",
+        f"{about[:1].upper()}{about[1:]}.",
         "",
         *grid(columns, (_figure_row(line, protocol, rules) for line in shown)),
         "",

@@ -41,7 +41,9 @@ def draw(
     ] = Projection.AUTO,
     labels: Annotated[
         Path | None,
-        typer.Option(help="File with a label for each node id, for the colours; else communities."),
+        typer.Option(
+            help="File with a label for each node id; else the graph's, else communities."
+        ),
     ] = None,
     size: Annotated[
         int, typer.Option(min=100, max=10_000, help="Pixels along a side of the picture.")

@@ -15,7 +15,7 @@ _KEYS = ir.VectorType(ir.IntType(64), VECTOR)
 _SCALE32 = 4294967296.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def build_alias(mass, begin, end, threshold, alias):
     """Alias table of mass[begin:end], written to the same places of the two output arrays.
 
@@ -54,7 +54,7 @@ def build_alias(mass, begin, end, threshold, alias):
         _certain(begin + stack[i], threshold, alias)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _certain(i, threshold, alias):
     """Slot i always gives i."""
     threshold[i] = 0
@@ -71,7 +71,7 @@ def draw(key, begin, end, threshold, alias):
     return other + (i - other) * stays
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def draw_many(key, first, size, begin, end, threshold, alias, nodes):
     """`draw` with the keys fold(key, first), fold(key, first + 1), ..., written to nodes[:size].
 

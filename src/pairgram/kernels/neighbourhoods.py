@@ -26,7 +26,7 @@ CALL, STEP = 32, 4
 STATE_SIZE = LEVEL + LEVELS
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def start(centre, allowance, indptr, indices, mark, fate, queue, state):
     """Stamp the centre (level 0) and its neighbours (level 1)."""
     if state[BASE] < 2 * LEVELS:
@@ -52,7 +52,7 @@ def start(centre, allowance, indptr, indices, mark, fate, queue, state):
     state[EXCLUDED] = -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def reach(distance, last, allowance, indptr, indices, mark, queue, state):
     """Stamp the level `distance` if that is due; return whether it is stamped now."""
     while state[RADIUS] < distance and (
@@ -107,7 +107,7 @@ def _stamp_last(indptr, indices, mark, queue, state):
     state[RADIUS] = level
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def touches_ball(x, indptr, indices, r_indptr, r_indices, mark, queue, state):
     """Whether a predecessor of x is stamped: scan them, or look for x from the outermost level."""
     level = state[RADIUS]

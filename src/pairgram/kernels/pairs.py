@@ -19,7 +19,7 @@ ENUMERATE_UP_TO = 4
 BATCH = 256
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 def sample_block(
     centres, order, times, seed, unique, largest, allowance,
     indptr, indices, r_indptr, r_indices,
@@ -146,7 +146,7 @@ def _draw_batch(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _try_stamped(many, few, limit, indptr, indices, mark, slot, node, key, spot, out_context):
     """Try all branches once, then the rejected ones again, and so on; the rest are to be listed.
 
@@ -171,7 +171,7 @@ def _try_stamped(many, few, limit, indptr, indices, mark, slot, node, key, spot,
     return few
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _try_locally(
     many, few, distance, indptr, indices, r_indptr, r_indices, mark, queue, slot, node, key, state,
     out_context,

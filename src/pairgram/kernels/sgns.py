@@ -41,7 +41,7 @@ TERMS = np.stack(
 )
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def bucket(begin, end, center, context, part_of, block_begin, out_center, out_context):
     """Order the pairs begin..end-1 of one centre part by context part, stably.
 
@@ -62,7 +62,7 @@ def bucket(begin, end, center, context, part_of, block_begin, out_center, out_co
         place[p] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def train_block(
     i, j, center, context, block_begin, count, bounds, mass, threshold, alias,
     e_center, e_context, one_table, negatives, shared, offset, rate, l2, seed, turn,
@@ -98,7 +98,7 @@ def train_block(
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _kinds(shared, rate, l2):
     """For noise and links, shape (3, 2): how many each counts for, its rate, and what L2 leaves."""
     kinds = np.empty((3, 2), np.float32)
@@ -108,7 +108,7 @@ def _kinds(shared, rate, l2):
     return kinds
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _enqueue(context, first, last, drawn, noise, queue, e_context):
     """Queue the contexts first..last-1 and the noise nodes drawn, evenly between them.
 
@@ -134,7 +134,7 @@ def _enqueue(context, first, last, drawn, noise, queue, e_context):
         prefetch(e_context, queue[0, k])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset):
     """Gradient steps of -log σ(±(e'_v·e_u + offset)) for u and queued nodes v; return their loss.
 
@@ -164,7 +164,7 @@ def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, one_table
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _limited(begin, end, queue, kinds, scratch, cells, own, offset):
     """Make scratch, scores and squared lengths, steps and what L2 leaves; return the loss.
 

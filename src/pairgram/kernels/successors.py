@@ -25,7 +25,7 @@ _DE_BRUIJN_TABLE = np.empty(64, np.int8)
 _DE_BRUIJN_TABLE[[((0x03F79D71B4CB0A89 << i) & (2**64 - 1)) >> 58 for i in range(64)]] = range(64)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def draw_listed(
     begin, end, distance, attempt, largest,
     indptr, indices, r_indptr, r_indices,
@@ -74,7 +74,7 @@ def draw_listed(
             out_context[slot[i]] = pool[first + below(fold(key[i], attempt), count)]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _filter(source, begin, end, limit, tail, mark, pool):
     """Append those of source[begin:end] that are marked above `limit` to the pool."""
     for e in range(begin, end):

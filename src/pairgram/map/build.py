@@ -73,7 +73,7 @@ def make_map(
     graph
         Its links make communities, its degrees and texts their names.
     labels
-        A label of each node, shape (n,); None groups by community.
+        A label of each node, shape (n,); None takes the graph's own, or without any, communities.
     method
         "umap", "pca" or "auto".
     seed
@@ -91,6 +91,7 @@ def make_map(
         raise InputError(
             f"make_map needs a vector of each of the {graph.n_nodes} nodes. Got {len(vectors)}."
         )
+    labels = graph.labels if labels is None else labels
     points, used = project(vectors, method, seed)
     group, groups = _label_groups(labels) if labels is not None else _community_groups(graph)
     return Map(points, group, groups, used, "community" if labels is None else "label")

@@ -11,6 +11,7 @@ from pairgram.graph import TextGraph
 from pairgram.io.atomic import replacing_file
 from pairgram.map.build import Map
 
+SCRIPTS = ("cells.js", "plane.js", "view.js", "alone.js")
 MOST_TEXT = 160
 """Characters of a node's text that the page keeps."""
 
@@ -36,8 +37,7 @@ def html_page(drawn: Map, graph: TextGraph, title: str) -> str:
     parts = {
         "{{title}}": escape(title),
         "{{style}}": page.joinpath("alone.css").read_text("utf-8"),
-        "{{view}}": page.joinpath("view.js").read_text("utf-8"),
-        "{{script}}": page.joinpath("alone.js").read_text("utf-8"),
+        "{{scripts}}": "\n".join(page.joinpath(name).read_text("utf-8") for name in SCRIPTS),
         "{{points}}": _packed(drawn.to_bytes()),
         "{{about}}": _packed(json.dumps(about, ensure_ascii=False).encode("utf-8")),
     }

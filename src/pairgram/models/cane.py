@@ -1,6 +1,6 @@
 """CANE: a vector for the structure, and a text vector that depends on the other node."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,27 +10,25 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.errors import InputError, PairgramError, ParameterError
 from pairgram.graph import TextGraph
+from pairgram.models.additions import NEW
+from pairgram.models.cane_fit import anchors, averaged, learn
 from pairgram.models.cane_rank import rerank
 from pairgram.models.catalog import Catalog
 from pairgram.models.reading import ReadingModel, Table
-from pairgram.models.scoring import Floats, IntArray
+from pairgram.models.scoring import Floats, IntArray, Tables
 from pairgram.models.tge_fit import import_torch, torch_threads
 from pairgram.text.cleaning import CLEANINGS, cleaner
-from pairgram.text.ragged import Ragged
 from pairgram.text.tokens import known_words
 from pairgram.text.vocabulary import Vocabulary
-from pairgram.training.checkpoint import Checkpoint
 from pairgram.vectors import Vectors
 
 if TYPE_CHECKING:
-    from pairgram.training.cane import CaneSettings, PairTexts
+    from pairgram.training.cane import PairTexts
     from pairgram.training.cane_net import CaneNet
     from pairgram.training.text_state import TextProgress
 
 PAIR = "pair"
 WORDS, STRUCTURE = "vocabulary", "structure.weight"
-# A text without training neighbours is read in view of so many known ones.
-ANCHORS = 32
 # These do not change what is trained.
 UNTRAINED = ("threads", "rule", "device")
 
@@ -128,7 +126,7 @@ class CANE(ReadingModel):
 
     vocabulary_: Vocabulary
     _weights_: dict[str, NDArray[Any]]
-    _reader_: "PairTexts | None"
+    _reader_: "tuple[tuple[TextGraph, int], PairTexts] | None"
 
     def __init__(
         self,
@@ -173,9 +171,15 @@ class CANE(ReadingModel):
             )
         words = known_words(texts, vocabulary, self.max_words)
         with torch_threads(self.threads):
-            net, progress = self._train(graph, words, len(vocabulary), checkpoint, callback)
+            given, device = self.get_params(), self._device()
+            kept = {name: value for name, value in given.items() if name not in UNTRAINED}
+            identity = {"method": self.method, "fingerprint": graph.fingerprint, **kept}
+            net, progress = learn(
+                given, graph, words, len(vocabulary), device, identity, checkpoint, callback
+            )
             self._take(graph, vocabulary, net)
-            self.vectors_ = Vectors(self._averaged(graph, words, net), None, graph.names)
+            center = averaged(graph, words, net, device, self.seed)
+            self.vectors_ = Vectors(center, None, graph.names)
         self.stats_ = {
             "pairs": progress.pairs,
             "updates": progress.updates,
@@ -208,7 +212,7 @@ class CANE(ReadingModel):
         self._check_fitted()
         center, half = self.vectors_.center, self.dim // 2
         with torch_threads(self.threads):
-            read = self._reader().read(np.asarray(source, np.int64), np.asarray(target, np.int64))
+            read = self._reader(()).read(np.asarray(source, np.int64), np.asarray(target, np.int64))
         ends = zip((source, target), read, strict=True)
         left, right = (np.hstack((center[nodes, :half], text)) for nodes, text in ends)
         return left, right
@@ -220,6 +224,17 @@ class CANE(ReadingModel):
             return left * right
         center = self.vectors_.center
         return center[source] * center[target]
+
+    def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
+        """Scores of links between known nodes, as of every model.
+
+        A node that came after the fit has no structure vector: its links score by "dot".
+        """
+        catalog = self._catalog()
+        if self._rule(rule) != PAIR or not catalog.additions:
+            return super().score(pairs, rule)
+        ends = np.array([catalog.positions(pair) for pair in pairs], np.int64).reshape(-1, 2)
+        return self._score_now(catalog, ends[:, 0], ends[:, 1])
 
     def score_positions(
         self, source: IntArray, target: IntArray, rule: str | None = None
@@ -248,15 +263,32 @@ class CANE(ReadingModel):
             )
         return super().terms(rule)
 
+    def _rule_for(self, catalog: Catalog, query: Tables, rule: str | None, is_new: bool) -> str:
+        if is_new and (self.rule_ if rule is None else rule) == PAIR:
+            return self._rule(PAIR)
+        return super()._rule_for(catalog, query, rule, is_new)
+
     def _block_of_node(
         self, catalog: Catalog, rule: str, position: int
     ) -> Callable[[slice], Floats] | None:
-        if rule != PAIR:
+        if rule != PAIR or catalog.home(position) == NEW:
             return None
-        # Nodes that came since have no structure vector of their own, and so no score by pairs.
-        scores = np.full((1, catalog.size), np.nan, np.float32)
-        scores[:, : catalog.n_fitted] = self.score_block(np.array([position]), rule)
+        scores = catalog.block(catalog.query(position), "dot", slice(0, 1))
+        rerank(scores[0], position, lambda u, v: self._score_now(catalog, u, v))
         return lambda rows: scores[rows]
+
+    def _score_now(self, catalog: Catalog, source: IntArray, target: IntArray) -> Floats:
+        """Scores by pairs of current positions, both (m,), by "dot" where an end is new."""
+        left, right = catalog.take(source).center, catalog.take(target).center
+        scores: Floats = np.einsum("ij,ij->i", left, right)
+        home = np.append(np.arange(catalog.n_fitted), catalog.additions.home)
+        old = (home[source] != NEW) & (home[target] != NEW)
+        reader, half = self._reader(catalog.additions.rows.texts), self.dim // 2
+        with torch_threads(self.threads):
+            texts = reader.read(source[old].astype(np.int64), target[old].astype(np.int64))
+        scores[old] = np.einsum("ij,ij->i", left[old, :half], right[old, :half])
+        scores[old] += np.einsum("ij,ij->i", *texts)
+        return scores
 
     @property
     def statistics_(self) -> dict[str, str]:
@@ -276,41 +308,6 @@ class CANE(ReadingModel):
                 f"the text. Got {self.dim} instead."
             )
 
-    def _settings(self) -> "CaneSettings":
-        from pairgram.training.cane import CaneSettings
-        from pairgram.training.cane_net import Weights
-
-        weights = Weights(self.structure_weight, self.text_weight, self.cross_weight)
-        return CaneSettings(
-            weights, self.negatives, self.epochs, self.learning_rate, self.batch_size, self.seed
-        )
-
-    def _train(
-        self,
-        graph: TextGraph,
-        words: Ragged,
-        n_words: int,
-        checkpoint: str | Path | None,
-        callback: "Callable[[TextProgress, int], None] | None",
-    ) -> "tuple[CaneNet, TextProgress]":
-        torch = import_torch()
-        from pairgram.training.cane import CaneFeed, train
-        from pairgram.training.cane_net import CaneNet
-        from pairgram.training.text_state import TextProgress
-
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            net = CaneNet(graph.n_nodes, n_words, self.dim // 2, self.with_attention)
-        feed, device = CaneFeed(graph, self._settings()), self._device()
-        if checkpoint is None:
-            return net, train(net, words, feed, device, None, callback)
-        given = {k: v for k, v in self.get_params().items() if k not in UNTRAINED}
-        identity = {"method": self.method, "fingerprint": graph.fingerprint, **given}
-        keeper = Checkpoint(Path(checkpoint), identity, kind=TextProgress)
-        done = train(net, words, feed, device, keeper.read(), keeper.after_turn(callback))
-        keeper.write(done)
-        return net, done
-
     def _take(self, graph: TextGraph, vocabulary: Vocabulary, net: "CaneNet") -> None:
         from pairgram.training.text import weights_of
 
@@ -324,26 +321,11 @@ class CANE(ReadingModel):
         self._weights_ = {k: array for k, array in weights.items() if k != STRUCTURE}
         self._reader_ = None
 
-    def _averaged(self, graph: TextGraph, words: Ragged, net: "CaneNet") -> Table:
-        """[s ; mean of t over the neighbours] of every node; s is zero where there is no link."""
-        from pairgram.training.cane import PairTexts
-
-        near, alone = graph.adjacency(), np.flatnonzero(graph.degree == 0)
-        center = np.zeros((graph.n_nodes, self.dim), np.float32)
-        reader, half = PairTexts(net, words, self._device()), self.dim // 2
-        center[:, :half] = net.structure.weight.detach().cpu().numpy()
-        center[alone, :half] = 0.0
-        linked = np.flatnonzero(graph.degree > 0)
-        others = near.indices.astype(np.int64)
-        center[linked, half:] = reader.means(linked, graph.degree[linked], others)
-        center[alone, half:] = reader.means_over(alone, self._anchors(graph))
-        return center
-
     def _vectors_of(self, texts: Sequence[str]) -> tuple[Table, None]:
         from pairgram.training.cane import PairTexts
 
-        anchors, known = self._anchors(self.graph_), self._texts(self.graph_)
-        listed = [*texts, *(known[node] for node in anchors.tolist())]
+        known = self._texts(self.graph_)
+        listed = [*texts, *(known[node] for node in anchors(self.graph_, self.seed).tolist())]
         words = known_words(listed, self.vocabulary_, self.max_words)
         rows, others = np.split(np.arange(len(listed)), [len(texts)])
         with torch_threads(self.threads):
@@ -351,20 +333,16 @@ class CANE(ReadingModel):
             found = reader.means_over(rows, others)
         return np.hstack((np.zeros_like(found), found)), None
 
-    def _anchors(self, graph: TextGraph) -> NDArray[np.int64]:
-        """Known nodes with links that a text without neighbours is read in view of."""
-        linked = np.flatnonzero(graph.degree > 0)
-        random = np.random.Generator(np.random.PCG64(self.seed))
-        return np.sort(random.choice(linked, min(ANCHORS, len(linked)), replace=False))
-
-    def _reader(self) -> "PairTexts":
-        """Reader of the training texts, made at its first use."""
-        if self._reader_ is None:
+    def _reader(self, more: Sequence[str]) -> "PairTexts":
+        """Reader of the known texts and of those that came since, made when they are others."""
+        key = self.graph_, len(more)
+        if self._reader_ is None or self._reader_[0] != key:
             from pairgram.training.cane import PairTexts
 
-            words = known_words(self._texts(self.graph_), self.vocabulary_, self.max_words)
-            self._reader_ = PairTexts(self._net(), words, self._device())
-        return self._reader_
+            texts = (*self._texts(self.graph_), *more)
+            words = known_words(texts, self.vocabulary_, self.max_words)
+            self._reader_ = key, PairTexts(self._net(), words, self._device())
+        return self._reader_[1]
 
     def _net(self) -> "CaneNet":
         """The module that reads texts; structure vectors are in `vectors_`."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pairgram.engine import LocalEngine
 from pairgram.kernels.nearest import keep_largest
 
-BLOCK_SCORES = 1 << 23
+BLOCK_SCORES = 1 << 24
 
 
 def nearest_rows(rows: NDArray[np.floating[Any]], k: int, engine: LocalEngine) -> NDArray[np.int64]:

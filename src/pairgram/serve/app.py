@@ -26,15 +26,13 @@ from pairgram.serve.served import Holder, Item, Question, answer
 
 logger = logging.getLogger(__name__)
 
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 PAGE = {
-    "index.html": ("serve", "text/html; charset=utf-8"),
-    "page.css": ("serve", "text/css; charset=utf-8"),
-    "theme.js": ("serve", "text/javascript; charset=utf-8"),
-    "server.js": ("serve", "text/javascript; charset=utf-8"),
-    "decisions.js": ("serve", "text/javascript; charset=utf-8"),
-    "page.js": ("serve", "text/javascript; charset=utf-8"),
-    "view.js": ("map", "text/javascript; charset=utf-8"),
-}
+    "serve": ("index.html", "page.css", "theme.js", "elements.js", "server.js", "decisions.js",
+              "search.js", "pane.js", "page.js"),
+    "map": ("cells.js", "plane.js", "view.js"),
+}  # fmt: skip
+HOME = {name: package for package, names in PAGE.items() for name in names}
 WATCH_SECONDS = 2.0
 REFUSED: dict[int | str, dict[str, Any]] = {
     code: {"model": schemas.ErrorAnswer, "description": about}
@@ -133,6 +131,7 @@ class Server:
             ("GET", "/map", self.map, schemas.MapAnswer),
             ("GET", "/map/nodes", self.map_nodes, schemas.NodesAnswer),
             ("POST", "/reload", self.reload, schemas.ReloadAnswer),
+            ("GET", "/model", self.model, schemas.ModelAnswer),
             ("GET", "/health", self.health, schemas.HealthAnswer),
         )
         for method, path, call, model in routes:
@@ -266,10 +265,13 @@ class Server:
         return {"generation": served.generation, "nodes": served.model.size_}
 
     async def health(self) -> dict[str, Any]:
-        """What is served, and that it is."""
+        """Whether requests are answered."""
+        return {"status": "ok"}
+
+    async def model(self) -> dict[str, Any]:
+        """What is served."""
         served = self.holder.current
         return {
-            "status": "ok",
             "method": served.model.method,
             "nodes": served.model.size_,
             "edges": served.graph.n_edges,
@@ -299,7 +301,7 @@ class Server:
 
     async def asset(self, name: str) -> Response:
         """A file of the page."""
-        if name not in PAGE:
+        if name not in HOME:
             raise HTTPException(404, "The page has no such file.")
         return _asset(name)
 
@@ -309,8 +311,8 @@ def _tuple(given: list[str] | None) -> tuple[str, ...] | None:
 
 
 def _asset(name: str) -> Response:
-    package, kind = PAGE[name]
-    content = files("pairgram").joinpath(package, "page", name).read_bytes()
+    content = files("pairgram").joinpath(HOME[name], "page", name).read_bytes()
+    kind = f"{KINDS[name.rpartition('.')[2]]}; charset=utf-8"
     return Response(content, media_type=kind, headers={"cache-control": "no-cache"})
 
 

@@ -178,9 +178,14 @@ class NodesAnswer(BaseModel):
 
 
 class HealthAnswer(BaseModel):
-    """What is served."""
+    """That requests are answered."""
 
     status: Literal["ok"]
+
+
+class ModelAnswer(BaseModel):
+    """What is served."""
+
     method: str
     nodes: int
     edges: int

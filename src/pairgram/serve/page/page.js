@@ -1,51 +1,9 @@
 "use strict";
 /* The page: text in, suggestions out, decisions kept, all of it on the map. */
 
-const LEGEND = 8;
 const WAIT = 130; // milliseconds after a key before the server is asked
 const SHOWN = 12; // suggestions
 const SOURCE = "pairgram:item";
-
-const $ = (id) => document.getElementById(id);
-
-/** An element with attributes, listeners (onclick: …) and children. */
-function el(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value !== null && value !== false) made.setAttribute(name, value === true ? "" : value);
-  }
-  made.append(...children);
-  return made;
-}
-
-function svg(path) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  made.setAttribute("viewBox", "0 0 16 16");
-  made.setAttribute("aria-hidden", "true");
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  const look = { d: path, fill: "none", stroke: "currentColor", "stroke-width": "2", "stroke-linecap": "round", "stroke-linejoin": "round" };
-  for (const [name, value] of Object.entries(look)) line.setAttribute(name, value);
-  made.append(line);
-  return made;
-}
-
-const number = (value) => value.toLocaleString("en-US");
-const links = (degree) => `${number(degree)} ${degree === 1 ? "link" : "links"}`;
-const clip = (text, most) => (text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text);
-
-/** A text with some of its words marked. */
-function marked(text, words) {
-  const parts = [];
-  let end = 0;
-  for (const found of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
-    if (!words.has(found[0].toLowerCase().normalize("NFC"))) continue;
-    parts.push(text.slice(end, found.index), el("mark", {}, found[0]));
-    end = found.index + found[0].length;
-  }
-  return [...parts, text.slice(end)];
-}
-
 class Page {
   constructor() {
     this.server = new Server({
@@ -53,6 +11,8 @@ class Page {
       onBack: () => this.back(),
       askToken: () => this.askToken(),
     });
+    this.map = new MapPane(this.server, (id) => this.openNode(id, false));
+    new NodeSearch(this.server, (id) => this.openNode(id));
     this.query = { kind: "text" }; // or {kind: "node", node, text, position}
     this.answer = null;
     this.opened = null;
@@ -62,17 +22,17 @@ class Page {
 
   async start() {
     try {
-      this.health = await this.server.get("/health");
+      this.model = await this.server.get("/model");
     } catch (error) {
       this.say(error.message, true);
       return;
     }
-    const { writable, reads_text: reads, labels } = this.health;
+    const { writable, reads_text: reads, labels } = this.model;
     this.showModel();
     $("label").append(...labels.map((name) => el("option", {}, name)));
     $("only").hidden = !labels.length;
     $("add").hidden = !writable || !reads;
-    this.decisions = new Decisions(this.health.fingerprint, () => this.showDecisions());
+    this.decisions = new Decisions(this.model.fingerprint, () => this.showDecisions());
     this.restore();
     this.showDecisions();
     if (!reads) this.noText();
@@ -81,8 +41,18 @@ class Page {
   }
 
   showModel() {
-    const { method, nodes, edges } = this.health;
+    const { method, nodes, edges } = this.model;
     $("model").textContent = `${method} · ${number(nodes)} nodes · ${number(edges)} links`;
+  }
+
+  async loadMap() {
+    await this.map.load();
+    this.markMap();
+  }
+
+  /** The item and its suggestions on the map; `strong` is the row in focus. */
+  markMap(strong = -1) {
+    this.map.mark(this.answer, this.query, strong);
   }
 
   noText() {
@@ -92,9 +62,9 @@ class Page {
 
   async back() {
     $("gone").hidden = true;
-    if (!this.health) return this.start();
+    if (!this.model) return this.start();
     this.ask();
-    if (!this.view) await this.loadMap();
+    if (!this.map.view) await this.loadMap();
   }
 
   /* The item that is being placed. */
@@ -140,7 +110,7 @@ class Page {
     if (!text || this.query.kind === "node") return this.say("Type the text of a new item first.", true);
     try {
       const { nodes } = await this.server.post("/add", { nodes: [{ id, text }] });
-      this.health.nodes = nodes;
+      this.model.nodes = nodes;
       this.showModel();
       await this.ask();
       this.say(`${id} is a node of the model now.`);
@@ -293,29 +263,10 @@ class Page {
     reasons.append(wait, open);
     try {
       const said = await this.server.post("/explain", { ...this.asked(), target: one.node });
-      wait.replaceWith(...this.reasons(said));
+      wait.replaceWith(...reasonsOf(said, (id) => this.openNode(id)));
     } catch (error) {
       wait.textContent = error.message;
     }
-  }
-
-  /** Words that carried the score, and neighbours of the node that are near the query. */
-  reasons({ words, pieces, target_words: theirs, neighbours }) {
-    const most = Math.max(1e-9, ...[...words, ...theirs].map((one) => Math.abs(one.effect)));
-    const chips = (list) => el("ul", { class: "words" }, ...list.map((one) => {
-      const chip = el("li", { class: one.effect < 0 ? "against" : null, title: `${one.effect > 0 ? "+" : ""}${one.effect.toPrecision(2)}` }, one.word);
-      chip.style.setProperty("--share", Math.max(0, one.effect / most).toFixed(2));
-      return chip;
-    }));
-    const parts = [];
-    const part = (title, list, content) => list.length && parts.push(el("h3", {}, title), content);
-    part("Words of the query", words, chips(words));
-    part("Letters of unknown words", pieces, chips(pieces));
-    part("Words of the suggestion", theirs, chips(theirs));
-    part("Its neighbours that are nearest", neighbours, el("ul", { class: "near" }, ...neighbours.map((other) => el("li", {},
-      el("button", { class: "link mono", type: "button", onclick: () => this.openNode(other.node) }, clip(other.node, 24)),
-      el("span", { class: "text" }, other.text)))));
-    return parts.length ? parts : [el("p", { class: "quiet" }, "Nothing that can be named.")];
   }
 
   /* Decisions. */
@@ -361,116 +312,6 @@ class Page {
     }
   }
 
-  /* The map. */
-
-  async loadMap() {
-    try {
-      const about = await this.server.get("/map");
-      const answer = await this.server.fetch("GET", "/map/points");
-      const data = await answer.arrayBuffer();
-      const n = about.nodes;
-      this.view = new MapView(
-        $("map"),
-        { points: new Float32Array(data, 0, 2 * n), group: new Uint16Array(data, 8 * n, n), groups: about.groups },
-        {
-          onPick: (at) => this.pick(at),
-          onHover: (at) => this.hover(at),
-          names: (nodes) => this.nodesAt(nodes),
-          covers: () => [...document.querySelectorAll(".map .card:not([hidden])")].map((card) => card.getBoundingClientRect()),
-        },
-      );
-      $("map").setAttribute("aria-label", `Map of ${number(n)} nodes in ${about.groups.length} groups`);
-      this.showLegend(about);
-      this.markMap();
-    } catch (error) {
-      $("map-wait").textContent = `No map: ${error.message}`;
-      return;
-    }
-    $("map-wait").hidden = true;
-  }
-
-  showLegend({ groups, coloring }) {
-    $("legend-title").textContent = coloring === "label" ? "Labels" : "Communities";
-    $("groups").replaceChildren(
-      ...groups.slice(0, LEGEND).map((group, g) => {
-        const dot = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-        dot.setAttribute("viewBox", "0 0 8 8");
-        const round = document.createElementNS("http://www.w3.org/2000/svg", "circle");
-        for (const [name, value] of [["cx", 4], ["cy", 4], ["r", 4], ["fill", groupColor(groups, g)]]) round.setAttribute(name, value);
-        dot.append(round);
-        return el("li", {}, el("button", { type: "button", "aria-pressed": "false", onclick: (event) => this.only(g, event.currentTarget) },
-          dot, el("span", { class: "text" }, group.name || "(no label)"), el("span", { class: "quiet" }, number(group.size))));
-      }),
-    );
-  }
-
-  only(group, button) {
-    const on = button.getAttribute("aria-pressed") !== "true";
-    for (const other of $("groups").querySelectorAll("button")) other.setAttribute("aria-pressed", "false");
-    button.setAttribute("aria-pressed", String(on));
-    this.view.setOnly(on ? group : null);
-  }
-
-  /** The item, its suggestions and lines to them; `strong` is the row in focus. */
-  markMap(strong = -1) {
-    if (!this.view) return;
-    const found = this.answer ? this.answer.suggestions : [];
-    const placed = found.map((one, i) => ({ ...one, i })).filter((one) => one.position !== null);
-    const node = this.query.kind === "node" && this.answer ? this.query.position : null;
-    if (!placed.length && node === null) {
-      this.shown = null;
-      return this.view.setMarks({ lines: [], dots: [], here: null });
-    }
-    // The nearest few say where a new item lies.
-    const near = placed.slice(0, 6), best = placed.length ? placed[0].score : 0;
-    const here = node !== null
-      ? [this.view.points[2 * node], this.view.points[2 * node + 1]]
-      : this.view.middle(near.map((one) => one.position), near.map((one) => Math.exp(one.score - best)));
-    const accent = getComputedStyle($("map")).getPropertyValue("--map-accent").trim();
-    this.view.setMarks({
-      here,
-      lines: placed.map((one) => [here, one.position]),
-      dots: placed.map((one) => ({ at: one.position, strong: one.i === strong, fill: one.i === strong ? accent : null, name: one.i === strong || (strong < 0 && one.i === 0) ? one.text || one.node : null })),
-    });
-    const key = placed.map((one) => one.node).join("\n");
-    if (this.shown !== key) {
-      this.shown = key;
-      this.view.show([...near.map((one) => one.position), ...(node === null ? [] : [node])]);
-    }
-  }
-
-  async nodesAt(places) {
-    const query = places.slice(0, 200).map((at) => `at=${at}`).join("&");
-    return (await this.server.get(`/map/nodes?${query}`)).nodes;
-  }
-
-  async pick(at) {
-    try {
-      const [one] = await this.nodesAt([at]);
-      this.openNode(one.node, false);
-    } catch (error) {
-      this.say(error.message, true);
-    }
-  }
-
-  hover(at) {
-    clearTimeout(this.hoverTimer);
-    if (at < 0) {
-      $("hover").hidden = true;
-      return;
-    }
-    this.hoverTimer = setTimeout(async () => {
-      try {
-        const [one] = await this.nodesAt([at]);
-        if (this.view.hovered !== at) return;
-        $("hover").textContent = one.text ? `${one.node}  ${one.text}` : one.node;
-        $("hover").hidden = false;
-      } catch {
-        $("hover").hidden = true;
-      }
-    }, 60);
-  }
-
   /** The card of a node: text, degree, neighbours. */
   async openNode(id, move = true) {
     let one;
@@ -486,7 +327,7 @@ class Page {
       el("p", { class: "quiet" }, el("span", { class: "mono" }, one.node), ` · ${links(one.degree)}`),
       el("div", { class: "line" },
         el("button", { class: "main", type: "button", onclick: () => this.about(one) }, "Suggest links"),
-        el("button", { class: "plain", type: "button", onclick: () => this.showOnMap(one) }, "Show on the map")),
+        el("button", { class: "plain", type: "button", onclick: () => this.map.show(one) }, "Show on the map")),
       el("h3", {}, one.degree ? "Neighbours" : "No neighbours"),
       el("ul", { class: "near" }, ...one.neighbours.slice(0, 60).map((other) => el("li", {},
         el("button", { class: "link mono", type: "button", onclick: () => this.openNode(other.node) }, clip(other.node, 24)),
@@ -496,79 +337,12 @@ class Page {
     card.hidden = false;
     card.scrollTop = 0;
     card.querySelector("h2").focus({ preventScroll: true });
-    if (move) this.showOnMap(one);
-  }
-
-  showOnMap(one) {
-    if (!this.view || one.position === null) return;
-    this.view.hovered = one.position;
-    this.view.show([one.position]);
+    if (move) this.map.show(one);
   }
 
   closeNode() {
     $("node").hidden = true;
     $("text").focus();
-  }
-
-  /* Search in known nodes. */
-
-  async find() {
-    const typed = $("find").value;
-    this.finding?.abort();
-    if (!typed.trim()) return this.closeFound();
-    const finding = (this.finding = new AbortController());
-    try {
-      const { nodes } = await this.server.get(`/nodes?limit=12&query=${encodeURIComponent(typed.slice(0, 500))}`, finding.signal);
-      this.showFound(nodes);
-    } catch (error) {
-      if (error.name !== "AbortError") this.closeFound();
-    }
-  }
-
-  showFound(nodes) {
-    const rows = nodes.map((one, i) => el("li", { role: "option", id: `found-${i}`, "aria-selected": String(i === 0), "data-node": one.node, onpointerdown: (event) => {
-      event.preventDefault();
-      this.choose(one.node);
-    } }, el("span", { class: "mono" }, one.node), el("span", { class: "text" }, one.text), el("span", { class: "quiet" }, links(one.degree))));
-    if (!rows.length) rows.push(el("li", { class: "none" }, "No node has these words."));
-    $("found").replaceChildren(...rows);
-    $("found").hidden = false;
-    $("find").setAttribute("aria-expanded", "true");
-    $("find").setAttribute("aria-activedescendant", nodes.length ? "found-0" : "");
-  }
-
-  closeFound() {
-    $("found").hidden = true;
-    $("find").setAttribute("aria-expanded", "false");
-    $("find").removeAttribute("aria-activedescendant");
-  }
-
-  choose(node) {
-    clearTimeout(this.findTimer);
-    this.closeFound();
-    $("find").value = "";
-    this.openNode(node);
-  }
-
-  findKey(event) {
-    const rows = [...$("found").querySelectorAll("[data-node]")];
-    const now = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
-    if (event.key === "Escape") {
-      $("find").value = "";
-      this.closeFound();
-      $("text").focus();
-    } else if (event.key === "Enter" && rows[now]) {
-      this.choose(rows[now].dataset.node);
-    } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && rows.length) {
-      const next = (now + (event.key === "ArrowDown" ? 1 : rows.length - 1)) % rows.length;
-      rows.forEach((row, i) => row.setAttribute("aria-selected", String(i === next)));
-      rows[next].scrollIntoView({ block: "nearest" });
-      $("find").setAttribute("aria-activedescendant", rows[next].id);
-    } else {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
   }
 
   /* Keys, buttons and dialogs. */
@@ -628,15 +402,6 @@ class Page {
     $("undo").addEventListener("click", () => this.undo());
     $("export-links").addEventListener("click", () => download("links.tsv", this.decisions.links()));
     $("export-items").addEventListener("click", () => download("items.tsv", this.decisions.items()));
-    $("find").addEventListener("input", () => {
-      clearTimeout(this.findTimer);
-      this.findTimer = setTimeout(() => this.find(), WAIT);
-    });
-    $("find").addEventListener("keydown", (event) => this.findKey(event));
-    $("find").addEventListener("blur", () => this.closeFound());
-    $("zoom-in").addEventListener("click", () => this.view?.zoomBy(1.6));
-    $("zoom-out").addEventListener("click", () => this.view?.zoomBy(1 / 1.6));
-    $("zoom-home").addEventListener("click", () => this.view?.home());
     $("help-open").addEventListener("click", () => $("help").showModal());
     $("token-cancel").addEventListener("click", () => $("token").close(""));
     $("theme").addEventListener("click", () => this.turnTheme());
@@ -648,7 +413,7 @@ class Page {
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
     localStorage.setItem("pairgram:theme", root.dataset.theme);
-    this.view?.draw();
+    this.map.view?.draw();
   }
 }
 

@@ -41,6 +41,10 @@ class PretrainedEncoder(Encoder):
         self.model = transformers.AutoModel.from_config(config)
         if hasattr(self.model, "pooler"):
             self.model.pooler = None  # a layer for another task, never trained here
+        # A batch reads few of its pieces: only those move.
+        table = self.model.get_input_embeddings()
+        table.sparse = True
+        self._table = next(n for n, p in self.named_parameters() if p is table.weight)
         self.dim, self.size = dim, int(config.vocab_size)
         self.unknown, self.first_piece = parts.unknown, parts.pooling == "cls"
         self.project = nn.Linear(int(config.hidden_size), dim)
@@ -94,7 +98,7 @@ class PretrainedEncoder(Encoder):
         mask = np.arange(lengths.max(initial=0)) < lengths[:, None]
         padded = np.zeros(mask.shape, np.int64)
         padded[mask] = ids
-        return Plan({"pieces": padded, "mask": mask})
+        return Plan({"pieces": padded, "mask": mask}, reads={self._table: ids})
 
     def forward(self, batch: Batch) -> Tensor:
         """Vectors of texts, shape (b, dim)."""
