@@ -47,11 +47,7 @@ def test_effects_are_the_differences_of_scores(method, fitted):
 
 # CANE reads words two by two: what one says depends on the next.
 @pytest.mark.quick
-<<<<<<< HEAD
-@pytest.mark.parametrize("method", sorted(READS_TEXT - {"cane"}))
-=======
 @pytest.mark.parametrize("method", ["text_matching", "tge"])
->>>>>>> wt-curate
 def test_words_that_agree_are_named(method, fitted):
     said = fitted[method].explain("a3", "a red boat")
     assert said.words[0].word == "red"
