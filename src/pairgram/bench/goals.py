@@ -8,8 +8,6 @@ from pairgram.bench.spec import Goals, Row, Table
 
 Lines = Mapping[tuple[str, str], Line]
 
-PUBLISHED_PROTOCOL = "seen"
-
 
 @dataclass(frozen=True)
 class Verdict:
@@ -34,7 +32,7 @@ def verdicts(table: Table, lines: Lines, row: Row) -> Iterator[Verdict]:
     for protocol in table.protocols:
         yield from _floor(of_row, row, protocol)
     for line in of_row.values():
-        yield from _published(line, row)
+        yield from _published(line, row, table.protocols[0])
 
 
 def _quality(goals: Goals, lines: Mapping[str, Line], protocol: str) -> Iterator[Verdict]:
@@ -87,10 +85,10 @@ def _floor(lines: Mapping[str, Line], row: Row, protocol: str) -> Iterator[Verdi
         yield Verdict(goal, row.name, met, ", ".join(words))
 
 
-def _published(line: Line, row: Row) -> Iterator[Verdict]:
+def _published(line: Line, row: Row, protocol: str) -> Iterator[Verdict]:
     """Compare with the paper, AUC_pair under its rule `dot`; the method's own rule is named too."""
     published = row.published.get(line.method)
-    figures = dict(_headline(line, PUBLISHED_PROTOCOL)) if line.cards else {}
+    figures = dict(_headline(line, protocol)) if line.cards else {}
     if published is None or "AUC_LR" not in figures or row.stands_in_for is not None:
         return
     (_, area), (_, dot), best = (figures[name] for name in ("AUC_LR", "AUC_pair", "own AUC_pair"))
@@ -99,7 +97,7 @@ def _published(line: Line, row: Row) -> Iterator[Verdict]:
         f"AUC_LR {area.mean:.4f} against {published[0]:.4f}, AUC_pair {dot.mean:.4f} against "
         f"{published[1]:.4f}, {_said(*best)} with its own rule"
     )
-    goal = f"{line.label} at or above the published row, `{PUBLISHED_PROTOCOL}`"
+    goal = f"{line.label} at or above the published row, `{protocol}`"
     yield Verdict(goal, row.name, met, words)
 
 

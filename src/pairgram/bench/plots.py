@@ -23,7 +23,8 @@ def write_figure(table: Table, store: Store) -> str | None:
 
 def _links(table: Table, store: Store) -> tuple[str, Marks]:
     lines = lines_of(table, store).values()
-    return "AUC_LR, protocol 'seen'", [_area(line, "seen") for line in lines if _shown(line)]
+    first = table.protocols[0]
+    return f"AUC_LR, protocol '{first}'", [_area(line, first) for line in lines if _shown(line)]
 
 
 def _zero_shot(table: Table, store: Store) -> tuple[str, Marks]:

@@ -5,7 +5,8 @@ A file is one table, named after it:
 - `kind`: `links` fits models and tests held-out links; `zero_shot` tests held-out nodes; `ratios`
   counts samples; `counts` counts the graphs themselves.
 - `title`, `seeds`, `protocols`: a cell is split, fitted and evaluated with its seed, under every
-  protocol. `rank`: of `links`, how many nodes' held-out links are ranked too.
+  protocol; published figures are compared under the first. `rank`: of `links`, how many nodes'
+  held-out links are ranked too.
 - `methods`: name in the table -> its label, or `label` with `model` (the registered method, where
   the name is that of a variant) or `table` (its cells are those of another table). The name
   `floors` scores all floors that need no training.
