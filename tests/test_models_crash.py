@@ -76,19 +76,18 @@ def kill(folder, times):
         assert model.size_ == 2 * SIZE + EACH * len(there)
         first = max(there, default=-1) + 1
         kept += len(said)
-    assert kept > 0
     return kept
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_some_kills(folder):
-    kill(folder, 40)
+    assert kill(folder, 40) > 0
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_thousand_kills(folder):
-    kill(folder, 1000)
+    assert kill(folder, 1000) > 0
 
 
 class Death(BaseException):

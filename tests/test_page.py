@@ -316,9 +316,12 @@ def test_a_private_server_asks_for_its_token(browser, holder):
         browser.execute_script("localStorage.clear(); sessionStorage.clear()")
         browser.get(server.address)
         wait(browser, "return document.getElementById('token').open")
+        assert rows(browser) == []
         by_id(browser, "token-value").send_keys("a secret", Keys.ENTER)
         wait(browser, MAP_READY)
         write(browser, "red apple")
+        assert rows(browser)[0].get_attribute("data-node")[0] == "a"
+        assert not browser.execute_script("return document.getElementById('token').open")
     browser.get_log("browser")
 
 

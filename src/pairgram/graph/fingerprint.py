@@ -46,3 +46,8 @@ def _add_strings(digest: "hashlib._Hash", items: Iterable[str] | None) -> None:
         lengths = np.fromiter(map(len, block), dtype="<i8", count=len(block))
         digest.update(lengths.tobytes())
         digest.update("".join(block).encode("utf-8", "surrogatepass"))
+
+
+def degree_hash(degree: NDArray[np.integer[Any]]) -> str:
+    """Sha256 of degrees in the order of nodes, shape (n,)."""
+    return hashlib.sha256(np.ascontiguousarray(degree, "<i8").tobytes()).hexdigest()

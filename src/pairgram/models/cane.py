@@ -1,6 +1,6 @@
 """CANE: a vector for the structure, and a text vector that depends on the other node."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -14,10 +14,11 @@ from pairgram.models.additions import NEW
 from pairgram.models.cane_fit import anchors, averaged, learn
 from pairgram.models.cane_rank import rerank
 from pairgram.models.catalog import Catalog
-from pairgram.models.reading import ReadingModel, Table
+from pairgram.models.counting import CountingModel
+from pairgram.models.reading import Table
 from pairgram.models.scoring import Floats, IntArray, Tables
 from pairgram.models.tge_fit import import_torch, torch_threads
-from pairgram.text.cleaning import CLEANINGS, cleaner
+from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.tokens import known_words
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.vectors import Vectors
@@ -33,7 +34,7 @@ WORDS, STRUCTURE = "vocabulary", "structure.weight"
 UNTRAINED = ("threads", "rule", "device")
 
 
-class CANE(ReadingModel):
+class CANE(CountingModel):
     """Vectors [s ; t]: s learnt for the node, t read from its text in view of the other's.
 
     `vectors_` holds s beside the mean of t over the node's training neighbours; of a node without
@@ -124,7 +125,6 @@ class CANE(ReadingModel):
         "threads": params.Optional(params.Int(1)),
     }
 
-    vocabulary_: Vocabulary
     _weights_: dict[str, NDArray[Any]]
     _reader_: "tuple[tuple[TextGraph, int], PairTexts] | None"
 
@@ -164,7 +164,7 @@ class CANE(ReadingModel):
         self._check_params()
         self._check_graph(graph)
         texts = self._texts(graph)
-        vocabulary = Vocabulary.fit(texts, self.cleaning, self.min_count)
+        vocabulary = Vocabulary.fit(texts, self._cleaning, self.min_count)
         if len(vocabulary) == 1:
             raise InputError(
                 f"CANE finds no word in these texts that occurs {self.min_count} times or more."
@@ -191,10 +191,6 @@ class CANE(ReadingModel):
             "device": str(self._device()),
         }
         return self
-
-    def words(self, text: str) -> list[str]:
-        """Words that the model reads in a text."""
-        return cleaner(self.cleaning)(text)
 
     @property
     def rules_(self) -> tuple[str, ...]:
@@ -290,16 +286,6 @@ class CANE(ReadingModel):
         scores[old] += np.einsum("ij,ij->i", *texts)
         return scores
 
-    @property
-    def statistics_(self) -> dict[str, str]:
-        """Sha256 of all that was counted in the training texts, by name."""
-        self._check_fitted()
-        return self.vocabulary_.fingerprints
-
-    def count_statistics(self, graph: TextGraph) -> dict[str, str]:
-        """Count the same in another graph."""
-        return Vocabulary.fit(self._texts(graph), self.cleaning, self.min_count).fingerprints
-
     def _check_params(self) -> None:
         super()._check_params()
         if self.dim % 2:
@@ -363,10 +349,6 @@ class CANE(ReadingModel):
         from pairgram.text.encoders import resolve_device
 
         return resolve_device(self.device)
-
-    @property
-    def _word_ids(self) -> Mapping[str, int]:
-        return self.vocabulary_.ids
 
     def _weights(self) -> dict[str, NDArray[Any]]:
         return self._weights_

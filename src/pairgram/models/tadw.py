@@ -1,7 +1,7 @@
 """TADW: the transition matrix of a graph, factorised with the texts' features."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
-from pairgram.models.reading import ReadingModel, Table
+from pairgram.models.counting import CountingModel
+from pairgram.models.reading import Table
 from pairgram.models.scoring import Tables, unit_rows
-from pairgram.text.cleaning import CLEANINGS, cleaner
+from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.tfidf import directions, tfidf
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.training.tadw import factorise, transitions
@@ -21,7 +22,7 @@ from pairgram.vectors import Vectors
 WORDS, TEXT_MAP = "vocabulary", "text_map"
 
 
-class TADW(ReadingModel):
+class TADW(CountingModel):
     """Vectors [W ; T·Hᵀ] with W·(T·Hᵀ)ᵀ near M = (A + A²)/2, T the texts' reduced TF-IDF.
 
     M holds how likely a walk is at a node after one or two steps. It is never formed, so the
@@ -93,7 +94,6 @@ class TADW(ReadingModel):
         "seed": params.Int(0, 2**63 - 1),
     }
 
-    vocabulary_: Vocabulary
     _text_map_: Table
 
     def __init__(
@@ -128,7 +128,7 @@ class TADW(ReadingModel):
                 f"{self.dim} instead."
             )
         texts, began = self._texts(graph), time.perf_counter()
-        vocabulary = Vocabulary.fit(texts, self.cleaning, self.min_count)
+        vocabulary = Vocabulary.fit(texts, self._cleaning, self.min_count)
         if len(vocabulary) == 1:
             raise InputError(
                 f"TADW finds no word in these texts that occurs {self.min_count} times or more."
@@ -154,28 +154,10 @@ class TADW(ReadingModel):
         }
         return self
 
-    def words(self, text: str) -> list[str]:
-        """Words that the model reads in a text."""
-        return cleaner(self.cleaning)(text)
-
-    @property
-    def statistics_(self) -> dict[str, str]:
-        """Sha256 of all that was counted in the training texts, by name."""
-        self._check_fitted()
-        return self.vocabulary_.fingerprints
-
-    def count_statistics(self, graph: TextGraph) -> dict[str, str]:
-        """Count the same in another graph."""
-        return Vocabulary.fit(self._texts(graph), self.cleaning, self.min_count).fingerprints
-
     def _vectors_of(self, texts: Sequence[str]) -> tuple[Table, Table]:
         read = (tfidf(texts, self.vocabulary_) @ self._text_map_).astype(np.float32)
         center = np.hstack((np.zeros_like(read), read))
         return center, _as_context(center)
-
-    @property
-    def _word_ids(self) -> Mapping[str, int]:
-        return self.vocabulary_.ids
 
     def _make_tables(self) -> Tables:
         center = self.vectors_.center

@@ -1,7 +1,6 @@
 """TGE: a node's vector is made from its text, trained on sampled pairs."""
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -11,14 +10,16 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
+from pairgram.graph.fingerprint import degree_hash
+from pairgram.models.counting import CountingModel
 from pairgram.models.curating import CONTINUED_RATE
-from pairgram.models.reading import ReadingModel, Table
+from pairgram.models.reading import Table
 from pairgram.models.scoring import RULES, log_noise
 from pairgram.models.sgns import noise_degree
 from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
 from pairgram.models.tge_presets import PRESETS
 from pairgram.models.tge_weights import net_weights
-from pairgram.text.cleaning import CLEANINGS, cleaner
+from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, tokenize
 from pairgram.text.vocabulary import Vocabulary
@@ -34,7 +35,7 @@ UNTRAINED = ("threads", "rule", "device")
 PRETRAINED = "pretrained"
 
 
-class TGE(ReadingModel):
+class TGE(CountingModel):
     """Vectors generated from text, so that a node unseen in training has one too.
 
     Parameters left None take the value of the preset.
@@ -185,7 +186,6 @@ class TGE(ReadingModel):
         "threads": params.Optional(params.Int(1)),
     }
 
-    vocabulary_: Vocabulary
     _weights_: dict[str, NDArray[Any]]
     _reader_: "TextReader | None"
     _pretrained_: Pretrained | None
@@ -295,9 +295,9 @@ class TGE(ReadingModel):
         self.vectors_ = Vectors(learned.center, learned.context, graph.names)
         self.stats_, self._weights_, self._reader_ = learned.stats, learned.weights, None
 
-    def words(self, text: str) -> list[str]:
-        """Words that the model reads in a text."""
-        return cleaner(self._chosen("cleaning"))(text)
+    @property
+    def _cleaning(self) -> str:
+        return str(self._chosen("cleaning"))
 
     @property
     def rule_(self) -> str:
@@ -307,13 +307,11 @@ class TGE(ReadingModel):
     @property
     def statistics_(self) -> dict[str, str]:
         """Sha256 of all that was counted in training, by name."""
-        self._check_fitted()
-        return {**self.vocabulary_.fingerprints, "degrees": _degree_hash(self.graph_)}
+        return {**super().statistics_, "degrees": degree_hash(self.graph_.degree)}
 
     def count_statistics(self, graph: TextGraph) -> dict[str, str]:
         """Count the same in another graph."""
-        vocabulary = Vocabulary.fit(self._texts(graph), self._chosen("cleaning"), self.min_count)
-        return {**vocabulary.fingerprints, "degrees": _degree_hash(graph)}
+        return {**super().count_statistics(graph), "degrees": degree_hash(graph.degree)}
 
     def _chosen(self, name: str) -> Any:
         """Value of a parameter, the preset's where it is None."""
@@ -369,10 +367,6 @@ class TGE(ReadingModel):
         return 0.0 if prior is None else float(prior[0] - NOISE_POWER * np.log(degree))
 
     @property
-    def _word_ids(self) -> Mapping[str, int]:
-        return self.vocabulary_.ids
-
-    @property
     def _reads_letters(self) -> bool:
         return not self.without_char
 
@@ -404,7 +398,3 @@ class TGE(ReadingModel):
         self._pretrained_ = None if parts is None else Pretrained.from_json(parts)
         self.vocabulary_ = Vocabulary.from_json(extra["vocabulary"])
         self._weights_, self._reader_ = weights, None
-
-
-def _degree_hash(graph: TextGraph) -> str:
-    return hashlib.sha256(np.ascontiguousarray(graph.degree, "<i8").tobytes()).hexdigest()
