@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pairgram import params
 from pairgram.graph import TextGraph
-from pairgram.models.sgns import SGNS_CONSTRAINTS, SgnsModel
+from pairgram.models.sgns import SGNS_CONSTRAINTS, SHARED_NEGATIVES, SgnsModel
 from pairgram.sampling.pairs import PairSampler
 from pairgram.training.schedule import Judge
 from pairgram.training.sgns import PairSource, Settings
@@ -84,7 +84,7 @@ class PS(SgnsModel):
     constraints: ClassVar = {
         **SGNS_CONSTRAINTS, "order": params.Int(1, 8), "times": params.Int(1, 65535),
         "epochs": params.Optional(params.Int(1)), "l2": params.Optional(params.Float(0.0)),
-        "shared_negatives": params.Int(1, 1000), "patience": params.Int(0),
+        "shared_negatives": SHARED_NEGATIVES, "patience": params.Int(0),
     }  # fmt: skip
 
     def __init__(
@@ -127,9 +127,7 @@ class PS(SgnsModel):
         return len(graph.adjacency(directed=self.directed).indices) / graph.n_nodes
 
     def _settings(self, graph: TextGraph) -> Settings:
-        return replace(
-            super()._settings(graph), shared_negatives=self.shared_negatives, patience=self.patience
-        )
+        return replace(super()._settings(graph), patience=self.patience)
 
     def _hold_back(self, graph: TextGraph) -> tuple[TextGraph, Judge | None]:
         if not self.patience:

@@ -42,6 +42,8 @@ SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
     "threads": params.Optional(params.Int(1)),
 }
 
+SHARED_NEGATIVES = params.Int(1, 1000)
+
 Table = NDArray[np.float32]
 Trained = tuple[Table, Table, Progress]
 Callback = Callable[[Progress, int], None]
@@ -60,6 +62,7 @@ class SgnsModel(Model):
     offset: bool
     seed: int
     threads: int | None
+    shared_negatives: int = 1
 
     @abstractmethod
     def _source(self, graph: TextGraph) -> PairSource:
@@ -130,7 +133,7 @@ class SgnsModel(Model):
     def _settings(self, graph: TextGraph) -> Settings:
         return Settings(
             self.dim, self.negatives, self._epochs(graph), self.learning_rate, self._l2(graph),
-            self.offset, self.seed,
+            self.offset, self.seed, shared_negatives=self.shared_negatives,
         )  # fmt: skip
 
     def _epochs(self, graph: TextGraph) -> int:
