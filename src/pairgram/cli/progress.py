@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pairgram.cli.terminal import Terminal
     from pairgram.graph import TextGraph
     from pairgram.models import Model
-    from pairgram.training.sgns import Progress
+    from pairgram.training.progress import Progress
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from pairgram.graph import TextGraph
 from pairgram.models.sgns import SGNS_CONSTRAINTS, SHARED_NEGATIVES, SgnsModel
 from pairgram.sampling.walks import CONSTRAINTS as WALKS
 from pairgram.sampling.walks import WalkSampler
-from pairgram.training.sgns import PairSource
+from pairgram.training.blocks import PairSource
 from pairgram.training.sources import WalkWindows
 
 WALK_CONSTRAINTS = {name: WALKS[name] for name in ("length", "times", "window")}

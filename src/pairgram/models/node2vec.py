@@ -7,7 +7,7 @@ from pairgram.models.deepwalk import WALK_CONSTRAINTS
 from pairgram.models.sgns import SGNS_CONSTRAINTS, SHARED_NEGATIVES, SgnsModel
 from pairgram.sampling.walks import CONSTRAINTS as WALKS
 from pairgram.sampling.walks import WalkSampler
-from pairgram.training.sgns import PairSource
+from pairgram.training.blocks import PairSource
 from pairgram.training.sources import WalkWindows
 
 

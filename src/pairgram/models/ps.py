@@ -7,8 +7,9 @@ from pairgram import params
 from pairgram.graph import TextGraph
 from pairgram.models.sgns import SGNS_CONSTRAINTS, SHARED_NEGATIVES, SgnsModel
 from pairgram.sampling.pairs import PairSampler
+from pairgram.training.blocks import PairSource
 from pairgram.training.schedule import Judge
-from pairgram.training.sgns import PairSource, Settings
+from pairgram.training.settings import Settings
 from pairgram.training.sources import SampledPairs
 
 PAIRS_PER_NODE = 1000

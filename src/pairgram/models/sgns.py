@@ -10,23 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram import params
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine, open_engine
 from pairgram.errors import PairgramError
 from pairgram.graph import TextGraph
 from pairgram.models.base import Model
 from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.scoring import RULES, log_noise
+from pairgram.training.blocks import PairSource
 from pairgram.training.checkpoint import Checkpoint
+from pairgram.training.progress import Progress
 from pairgram.training.schedule import Judge
-from pairgram.training.sgns import (
-    NOISE_POWER,
-    PairSource,
-    Progress,
-    Settings,
-    score_offset,
-    start_from,
-    train,
-)
+from pairgram.training.settings import NOISE_POWER, Settings, score_offset
+from pairgram.training.sgns import start_from, train
 from pairgram.vectors import Vectors
 
 SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
@@ -73,6 +68,7 @@ class SgnsModel(Model):
         graph: TextGraph,
         checkpoint: str | Path | None = None,
         callback: Callback | None = None,
+        engine: Engine | str | None = None,
     ) -> Self:
         """Learn vectors from a graph.
 
@@ -86,13 +82,17 @@ class SgnsModel(Model):
             ends with the same bits as a run without a break. Remove it when the model is saved.
         callback
             Called after every chunk of pairs with the progress and the number of chunks in all.
+        engine
+            "local" (also None) for the threads of this machine, "ray" for workers on Ray, as many
+            as `threads` says, or an engine such as `pairgram.RayEngine`, which has its own number
+            of workers. The vectors are the same, bit for bit.
         """
         self._check_params()
         self._check_graph(graph)
         kept, judge = self._hold_back(graph)
-        with LocalEngine(self.threads) as engine:
+        with open_engine(engine, self.threads) as opened:
             center, context, progress = self._train(
-                self._source(kept), graph, self._settings(kept), engine, checkpoint, callback,
+                self._source(kept), graph, self._settings(kept), opened, checkpoint, callback,
                 self._noise_degree(kept), judge,
             )  # fmt: skip
         self._remember(graph, Vectors(center, context, graph.names), progress)
@@ -108,7 +108,7 @@ class SgnsModel(Model):
         if context is None:
             raise self._cannot_continue()
         progress = start_from(self.vectors_.center, context, degree, settings)
-        with LocalEngine(self.threads) as engine:
+        with open_engine("local", self.threads) as engine:
             trained = train(self._source(graph), degree, settings, engine, progress)
         center, context, progress = self._finite(*trained)
         self._remember(graph, Vectors(center, context, graph.names), progress)
@@ -147,7 +147,7 @@ class SgnsModel(Model):
         source: PairSource,
         graph: TextGraph,
         settings: Settings,
-        engine: LocalEngine,
+        engine: Engine,
         checkpoint: str | Path | None,
         callback: Callback | None,
         degree: NDArray[np.int64],
