@@ -15,6 +15,9 @@ from pairgram.models.scoring import Floats, IntArray, Tables, pair_terms, unit_r
 
 Mask = NDArray[np.bool_]
 
+MOST_FILTERS = 16
+"""Filters whose masks are kept; a server is asked for any number of them."""
+
 
 class Catalog:
     """Nodes by position: 0 to n-1 are the fitted ones, n to n+m-1 the rows of the additions.
@@ -203,13 +206,16 @@ class Catalog:
         return mask
 
     def _filter(self, kind: str, wanted: tuple[str, ...]) -> Mask:
-        """Positions that a filter lets through, shape (n + m,), worked out once."""
-        if (kind, wanted) not in self._filters:
+        """Positions that a filter lets through, shape (n + m,); the latest are kept."""
+        found = self._filters.get((kind, wanted))
+        if found is None:
             if kind == "prefix":
                 names = chain(self.graph.names, self.additions.rows.names)
                 fits = (name.startswith(wanted) for name in names)
             else:
                 labels = self.graph.labels or repeat("", self.n_fitted)
                 fits = (one in wanted for one in chain(labels, self.additions.rows.labels))
-            self._filters[kind, wanted] = np.fromiter(islice(fits, self.size), bool, self.size)
-        return self._filters[kind, wanted]
+            found = np.fromiter(islice(fits, self.size), bool, self.size)
+            latest = islice(reversed(self._filters.items()), MOST_FILTERS - 1)
+            self._filters = dict([*reversed([*latest]), ((kind, wanted), found)])
+        return found
