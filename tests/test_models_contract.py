@@ -49,6 +49,10 @@ OTHER = {
     "structure_weight": lambda old: old + 0.5,
     "text_weight": lambda old: old + 0.5,
     "cross_weight": lambda old: old + 0.5,
+    "dropout": lambda old: old + 0.3,
+    "samples": lambda old: 4 if old is None else old + 1,
+    "start_epochs": lambda old: 3,
+    "part": lambda old: "discriminator",
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.

@@ -68,9 +68,9 @@ def next_step(
 ) -> Step | None:
     """Return what to run next; None when every rule is reached or the ladder ends.
 
-    Rungs are tried in their order with the first seed, up to one that is over its limit. One that comes near a goal not reached
-    below is run with the other seeds. When the ladder ends early under a rule, the best rung gets
-    the other seeds, so that its mean can be stated.
+    Rungs are tried in their order with the first seed, up to one that is over its limit. One that
+    comes near a goal not reached below is run with the other seeds. When the ladder ends early
+    under a rule, the best rung gets the other seeds, so that its mean can be stated.
 
     Parameters
     ----------
