@@ -22,8 +22,12 @@ from pairgram.errors import (
 )
 
 CONNECT_SECONDS = 10.0
-PLACE_SECONDS = 60.0
+PLACE_SECONDS = 300.0
 RETRIES = 10
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # no network unless asked
+    "RAY_worker_niceness": "0",  # on one machine the workers are the work, not its background
+}
 CONSTRAINTS: dict[str, params.Constraint] = {
     "address": params.Optional(params.Text()),
     "workers": params.Optional(params.Int(1)),
@@ -146,7 +150,8 @@ class RayEngine:
             )
 
     def _connect(self, address: str) -> None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        for name, value in ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
         how: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if address == "local":
             how |= {"num_cpus": self._asked or available_threads(), "include_dashboard": False}
