@@ -185,8 +185,10 @@ class Catalog:
         blocks = []
         for known in (self.tables, self.row_tables):
             terms, bias = pair_terms(query, known, rule)
-            block: Floats = sum(left[rows] @ right.T for left, right in terms)  # type: ignore[assignment]
-            blocks.append(block if bias is None else block + bias)
+            block, *more = (left[rows] @ right.T for left, right in terms)
+            for part in more if bias is None else [*more, bias]:
+                block += part  # in place: a block is as large as all else together
+            blocks.append(block)
         return blocks[0] if not self.additions.size else np.concatenate(blocks, axis=1)
 
     def barred(self, prefix: tuple[str, ...], label: tuple[str, ...]) -> Mask:

@@ -73,7 +73,9 @@ class Served:
         """Do once what the first request would wait for."""
         self.model.suggest(node=str(self.graph.names[0]), k=1)
         if self.reads_text:
-            self.model.suggest("a text", k=1)
+            model: Any = self.model
+            model.suggest_many(["a text", "another"], k=1)
+            model.suggest("a text", k=1)
         self.find("a", 1)
 
     def node(self, name: str) -> dict[str, Any]:
