@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 import pairgram as pg
+from cli_files import FAST, run, run_json, write_cliques
 from pairgram.engine import LocalEngine, open_engine
 from pairgram.engine.ray import RayEngine
 from pairgram.errors import InputError, MissingExtraError, PairgramError, ParameterError
@@ -182,3 +184,37 @@ def test_a_folder_that_workers_cannot_see_is_said(engine, tmp_path):
             engine.check_folder(own)
     finally:
         os.close(handle)
+
+
+@needs_ray
+def test_fit_and_sample_from_the_command_line(engine, tmp_path):
+    edges, _ = write_cliques(tmp_path)
+    for name, flags in (("here", ()), ("there", ("--engine", "ray", "--threads", 2))):
+        said = run_json("fit", edges, "-o", tmp_path / name, *FAST, *flags)
+        run("sample", edges, "-o", tmp_path / f"{name}-pairs", "--shards", *flags)
+        run("sample", edges, "-o", tmp_path / f"{name}.parquet", *flags)
+    assert said["config"]["engine"] == "ray"
+    here, there = (pg.load(tmp_path / name).vectors_ for name in ("here", "there"))
+    np.testing.assert_array_equal(there.center, here.center)
+    np.testing.assert_array_equal(there.context, here.context)
+    tables = [parquet.read_table(tmp_path / f"{name}-pairs") for name in ("here", "there")]
+    tables += [parquet.read_table(tmp_path / f"{name}.parquet") for name in ("here", "there")]
+    assert len(tables[0]) > 100
+    assert all(table.equals(tables[0]) for table in tables)
+
+
+@needs_ray
+def test_workers_of_another_version_are_said(engine, monkeypatch):
+    monkeypatch.setattr(pg, "__version__", "9.9.9")
+    with pytest.raises(PairgramError, match=r"has pairgram \S+, here it is 9\.9\.9: install the"):
+        RayEngine()
+    assert list(engine.map(str, [1])) == ["1"]  # the cluster that others use stays
+
+
+@needs_ray
+def test_more_workers_than_cores_are_said(engine, caplog):
+    other = RayEngine(workers=5)
+    assert other.threads == 2
+    assert "5 workers asked for, 2 cores in the cluster" in caplog.text
+    other.close()
+    assert engine.threads == 2

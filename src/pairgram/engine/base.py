@@ -1,6 +1,7 @@
 """What runs work: the same calls for the threads of one machine and for a cluster."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 Task = TypeVar("Task")
@@ -52,6 +53,9 @@ class Engine(Protocol):
         self, make: Callable[..., Any], shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]]
     ) -> Crew:
         """Objects make(*shared, *own), one for each `own` in `each`, spread over the workers."""
+
+    def check_folder(self, folder: Path) -> None:
+        """Raise `InputError` unless all workers see a folder of this machine."""
 
     def close(self) -> None:
         """End what the engine started."""

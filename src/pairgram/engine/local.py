@@ -5,6 +5,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 from pairgram import params
@@ -93,6 +94,9 @@ class LocalEngine:
     ) -> "LocalCrew":
         """Objects make(*shared, *own), each with a thread of its own."""
         return LocalCrew([make(*shared, *own) for own in each])
+
+    def check_folder(self, folder: Path) -> None:
+        """Threads see what this process sees."""
 
 
 class LocalCrew:
