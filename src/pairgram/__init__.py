@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from pairgram.engine.ray import RayEngine
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
         CANE,
         LINE,
         PS,
+        STNE,
         TADW,
         TGE,
         DeepWalk,
+        GraphGAN,
         Node2Vec,
         Paper2Vec,
         Suggestion,
@@ -37,12 +40,15 @@ if TYPE_CHECKING:
 _HOME = {
     "CANE": "models",
     "DeepWalk": "models",
+    "GraphGAN": "models",
     "LINE": "models",
     "Node2Vec": "models",
     "PS": "models",
     "Pairs": "sampling",
     "Paper2Vec": "models",
     "PairgramError": "errors",
+    "RayEngine": "engine.ray",
+    "STNE": "models",
     "Split": "split",
     "Suggestion": "models",
     "TADW": "models",
@@ -64,13 +70,16 @@ __all__ = [
     "CANE",
     "LINE",
     "PS",
+    "STNE",
     "TADW",
     "TGE",
     "DeepWalk",
+    "GraphGAN",
     "Node2Vec",
     "PairgramError",
     "Pairs",
     "Paper2Vec",
+    "RayEngine",
     "Split",
     "Suggestion",
     "TextGraph",

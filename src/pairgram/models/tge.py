@@ -23,7 +23,7 @@ from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, tokenize
 from pairgram.text.vocabulary import Vocabulary
-from pairgram.training.sgns import NOISE_POWER, score_offset
+from pairgram.training.settings import NOISE_POWER, score_offset
 from pairgram.vectors import Vectors
 
 if TYPE_CHECKING:
