@@ -38,6 +38,7 @@ OTHER = {
     "word_vectors": lambda old: WORD_VECTORS.replace(".", "_other.") if old else WORD_VECTORS,
     "word_dropout": lambda old: old + 0.3,
     "shared_negatives": lambda old: 2 if old == 1 else 0,
+    "self_pairs": lambda old: old + 0.5,
     "mask_known": lambda old: not old,
     "optimizer": lambda old: "adagrad",
     "batch_size": lambda old: old + 4,

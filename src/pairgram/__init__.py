@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from pairgram.engine.ray import RayEngine
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
@@ -46,6 +47,7 @@ _HOME = {
     "Pairs": "sampling",
     "Paper2Vec": "models",
     "PairgramError": "errors",
+    "RayEngine": "engine.ray",
     "STNE": "models",
     "Split": "split",
     "Suggestion": "models",
@@ -77,6 +79,7 @@ __all__ = [
     "PairgramError",
     "Pairs",
     "Paper2Vec",
+    "RayEngine",
     "Split",
     "Suggestion",
     "TextGraph",

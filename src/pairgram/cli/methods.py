@@ -1,5 +1,6 @@
 """Methods by name, built from flags."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -123,6 +124,21 @@ def build(method: str, given: Mapping[str, Any], **shared: Any) -> "Model":
     model = chosen().set_shared(**shared).set_params(**given)
     params.check(chosen.__name__, chosen.constraints, model.get_params())
     return model
+
+
+def check_takes_engine(model: "Model") -> None:
+    """Refuse a method that runs on one machine alone."""
+    from pairgram.models import METHODS
+
+    if not _takes_engine(type(model)):
+        able = ", ".join(name for name, method in METHODS.items() if _takes_engine(method))
+        raise ParameterError(
+            f"{type(model).__name__} runs on one machine. --engine ray is for {able}."
+        )
+
+
+def _takes_engine(method: "type[Model]") -> bool:
+    return "engine" in inspect.signature(method.fit).parameters
 
 
 def parse_names(listed: str) -> list[str]:
