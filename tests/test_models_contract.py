@@ -38,6 +38,7 @@ OTHER = {
     "word_vectors": lambda old: WORD_VECTORS.replace(".", "_other.") if old else WORD_VECTORS,
     "word_dropout": lambda old: old + 0.3,
     "shared_negatives": lambda old: 2 if old == 1 else 0,
+    "self_pairs": lambda old: old + 0.5,
     "mask_known": lambda old: not old,
     "optimizer": lambda old: "adagrad",
     "batch_size": lambda old: old + 4,
@@ -48,6 +49,10 @@ OTHER = {
     "structure_weight": lambda old: old + 0.5,
     "text_weight": lambda old: old + 0.5,
     "cross_weight": lambda old: old + 0.5,
+    "dropout": lambda old: old + 0.3,
+    "samples": lambda old: 4 if old is None else old + 1,
+    "start_epochs": lambda old: 3,
+    "part": lambda old: "discriminator",
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.

@@ -4,6 +4,8 @@ import inspect
 import itertools
 from pathlib import Path
 
+import numpy as np
+
 import pairgram as pg
 from pairgram.models import METHODS
 
@@ -45,6 +47,17 @@ SMALL = {
         "threads": 1,
     },
     "text_matching": {"word_vectors": WORD_VECTORS},
+    "stne": {
+        "dim": 16,
+        "features": 3,
+        "length": 5,
+        "times": 4,
+        "epochs": 8,
+        "learning_rate": 0.02,
+        "batch_size": 8,
+        "threads": 1,
+    },
+    "graphgan": {"dim": 16, "epochs": 5, "samples": 5, "batch_size": 8},
 }
 # Methods that draw and train; the others are the same whatever the seed.
 TRAINED = [method for method, cls in METHODS.items() if "seed" in cls.constraints]
@@ -76,3 +89,15 @@ def build(method, **more):
     if "directed" not in METHODS[method].constraints:
         more.pop("directed", None)
     return METHODS[method](**(SMALL[method] | more))
+
+
+def shuffled(model):
+    """Give a fitted model's vectors to other nodes: what it then scores is chance."""
+    from pairgram.vectors import Vectors
+
+    order = np.random.default_rng(0).permutation(len(model.vectors_))
+    center, context = model.vectors_.center[order], model.vectors_.context
+    model.vectors_ = Vectors(
+        center, None if context is None else context[order], model.vectors_.names
+    )
+    return model

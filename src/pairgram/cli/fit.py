@@ -35,7 +35,8 @@ def fit(
     model: Annotated[
         str,
         typer.Option(
-            help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec or cane."
+            help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec, cane, "
+            "stne or graphgan."
         ),
     ] = "ps",
     calibrate: Annotated[

@@ -26,7 +26,7 @@ class MethodFlags:
     dim: Annotated[int | None, _flag("Length of a vector.")] = None
     order: Annotated[int | None, _flag("ps, tge: largest distance in a pair, 1 to 8.")] = None
     times: Annotated[int | None, _flag("Rounds of sampling, or walks from a node.")] = None
-    length: Annotated[int | None, _flag("deepwalk, node2vec, paper2vec: nodes of a walk.")] = None
+    length: Annotated[int | None, _flag("Walk methods and stne: nodes of a walk.")] = None
     window: Annotated[
         int | None, _flag("deepwalk, node2vec, paper2vec: steps beside the centre.")
     ] = None
@@ -61,7 +61,7 @@ class MethodFlags:
     word_vectors: Annotated[
         str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
-    features: Annotated[int | None, _flag("tadw: length of a text's features.")] = None
+    features: Annotated[int | None, _flag("tadw, stne: length of a text's features.")] = None
     neighbours: Annotated[
         int | None, _flag("paper2vec: links from a node to those of the nearest texts.")
     ] = None
@@ -85,14 +85,25 @@ class MethodFlags:
     text_weight: Annotated[float | None, _flag("cane: weight of t·t.")] = None
     cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
-    batch_size: Annotated[int | None, _flag("tge: centres of a batch; cane: links of one.")] = None
+    batch_size: Annotated[
+        int | None, _flag("tge, graphgan: centres of a batch; cane: links; stne: walks.")
+    ] = None
     patience: Annotated[
         int | None, _flag("ps, tge: epochs without a better score before the end; 0 runs all.")
     ] = None
     refit: Annotated[
         bool | None, _flag("tge: after an end by --patience, train on all links.", "--refit")
     ] = None
-    device: Annotated[str | None, _flag("tge, cane: auto, cpu, cuda or mps.")] = None
+    dropout: Annotated[float | None, _flag("stne: share of outputs left out in training.")] = None
+    samples: Annotated[
+        int | None,
+        _flag(
+            "stne: noise nodes of a batch, 0 for the whole softmax; graphgan: draws of a centre."
+        ),
+    ] = None
+    start_epochs: Annotated[int | None, _flag("graphgan: epochs of the PS it starts from.")] = None
+    part: Annotated[str | None, _flag("graphgan: keep the generator or discriminator.")] = None
+    device: Annotated[str | None, _flag("tge, cane, stne: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:
         """Return the parameters that the user gave."""

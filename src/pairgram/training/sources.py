@@ -47,11 +47,19 @@ class SampledPairs:
         Number of nodes.
     size
         About how many pairs a chunk holds at most; None for 2^23, or 8 for every node if more.
+    self_pairs
+        Pairs of a centre with itself to add, for each of its pairs, rounded.
     """
 
-    def __init__(self, sampler: PairSampler, n_nodes: int, size: int | None = None) -> None:
-        self.sampler = sampler
-        most = int(sampler.bound(np.arange(n_nodes)).sum())
+    def __init__(
+        self,
+        sampler: PairSampler,
+        n_nodes: int,
+        size: int | None = None,
+        self_pairs: float = 0.0,
+    ) -> None:
+        self.sampler, self.self_pairs = sampler, self_pairs
+        most = int(sampler.bound(np.arange(n_nodes)).sum() * (1 + self_pairs))
         wanted = max(CHUNK_PAIRS, FEWEST_PAIRS_PER_NODE * n_nodes) if size is None else size
         self.chunks = max(1, -(-most // wanted))
 
@@ -66,10 +74,24 @@ class SampledPairs:
         if not drawn:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         number = parts.number.astype(self.sampler.index_dtype)
-        return (
-            np.concatenate([number[pairs.center] for pairs in drawn]),
-            np.concatenate([number[pairs.context] for pairs in drawn]),
-        )
+        center = np.concatenate([number[pairs.center] for pairs in drawn])
+        context = np.concatenate([number[pairs.context] for pairs in drawn])
+        if self.self_pairs:
+            return with_self_pairs(center, context, self.self_pairs)
+        return center, context
+
+
+def with_self_pairs(center: IntArray, context: IntArray, share: float) -> tuple[IntArray, IntArray]:
+    """Add pairs of every centre with itself, `share` times as many as it has, after its own.
+
+    >>> with_self_pairs(np.array([3, 3, 5, 5]), np.array([1, 2, 1, 3]), 0.5)
+    (array([3, 3, 3, 5, 5, 5]), array([1, 2, 3, 1, 3, 5]))
+    """
+    begin = np.flatnonzero(np.r_[True, center[1:] != center[:-1]]) if len(center) else center[:0]
+    count = np.diff(np.r_[begin, len(center)])
+    added = np.floor(share * count + 0.5).astype(np.int64)
+    nodes, places = np.repeat(center[begin], added), np.repeat(begin + count, added)
+    return np.insert(center, places, nodes), np.insert(context, places, nodes)
 
 
 class WalkWindows:
