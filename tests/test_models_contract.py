@@ -48,6 +48,9 @@ OTHER = {
     "structure_weight": lambda old: old + 0.5,
     "text_weight": lambda old: old + 0.5,
     "cross_weight": lambda old: old + 0.5,
+    "temperature": lambda old: 2 * old,
+    "far_neighbours": lambda old: old - 1,
+    "alone": lambda old: old + 0.25,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.

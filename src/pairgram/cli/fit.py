@@ -33,7 +33,8 @@ def fit(
     model: Annotated[
         str,
         typer.Option(
-            help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec or cane."
+            help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec, cane, "
+            "sentence_encoder or graphsage."
         ),
     ] = "ps",
     calibrate: Annotated[
