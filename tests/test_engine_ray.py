@@ -218,3 +218,12 @@ def test_more_workers_than_cores_are_said(engine, caplog):
     assert "5 workers asked for, 2 cores in the cluster" in caplog.text
     other.close()
     assert engine.threads == 2
+
+
+@needs_ray
+def test_a_text_model_draws_its_pairs_there(engine, small_graph):
+    model = pg.TGE(dim=8, preset="best", epochs=2, patience=0, threads=1)
+    expected = model.fit(small_graph).vectors_
+    got = model.fit(small_graph, engine=engine).vectors_
+    np.testing.assert_array_equal(got.center, expected.center)
+    np.testing.assert_array_equal(got.context, expected.context)
