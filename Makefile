@@ -15,7 +15,7 @@ install: $(STAMP) ## create the environment and install pairgram into it
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("pairgram needs Python 3.11 or newer, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[text,lm,ann,demo,networkx,pandas,pyg,serve,map,docs,examples,reference,dev]'
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[text,lm,ann,demo,networkx,pandas,pyg,serve,map,ray,docs,examples,reference,dev]'
 	@touch $(STAMP)
 
 demo: $(STAMP) ## the main job on real data: fit, held-out scores beside the floors, suggestions

@@ -132,7 +132,7 @@ def limit(folder: Path, texts: list[str]) -> list[dict[str, object]]:
 
 
 def soak(port: int, texts: list[str], names: list[str], seconds: float) -> list[dict[str, object]]:
-    """Mixed requests, good and bad, and a reload now and then; memory twelve times on the way."""
+    """Mixed requests, good and bad, and six reloads; memory twelve times on the way."""
     stop, counts = threading.Event(), {"asked": 0, "refused": 0}
     lock = threading.Lock()
 
@@ -163,8 +163,10 @@ def soak(port: int, texts: list[str], names: list[str], seconds: float) -> list[
     rows = []
     for part in range(13):
         memory = metric(port, "process_resident_memory_bytes") / 2**20
-        rows.append({"minute": part * seconds / 720, "memory MB": memory, **counts})
-        if part % 4 == 2:
+        reloads = int(metric(port, "pairgram_generation")) - 1
+        minute = part * seconds / 720
+        rows.append({"minute": minute, "reloads": reloads, "memory MB": memory, **counts})
+        if part % 2:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
             ask(connection, "POST", "/reload", {})
             connection.close()
@@ -187,7 +189,8 @@ def main() -> None:
         process, port = start(folder)
         try:
             if "--soak" in sys.argv:
-                write("serve_soak", soak(port, texts, names, float(sys.argv[-1])))
+                rows = soak(port, texts, names, float(sys.argv[-1]))
+                write("serve_soak", rows, f"python benchmarks/serve.py --soak {sys.argv[-1]}")
                 return
             rows = measure(port, texts)
         finally:

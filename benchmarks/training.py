@@ -18,7 +18,8 @@ from pairgram.engine import LocalEngine
 from pairgram.sampling.pairs import PairSampler
 from pairgram.sampling.walks import WalkSampler
 from pairgram.split import split_edges
-from pairgram.training.sgns import Settings, train
+from pairgram.training.settings import Settings
+from pairgram.training.sgns import train
 from pairgram.training.sources import SampledPairs, WalkWindows
 
 DIM, NEGATIVES, LENGTH, WINDOW, WALKS, RUNS = 128, 5, 80, 5, 4_000, 3
@@ -34,7 +35,7 @@ class Once:
     def __init__(self, source):
         self.source, self.chunks, self.kept = source, 1, None
 
-    def chunk(self, k, parts, engine):
+    def chunk(self, k, parts, engine, span=None):
         """Give the one chunk."""
         if self.kept is None:
             self.kept = self.source.chunk(0, parts, engine)

@@ -317,3 +317,56 @@ def slow_mrr(rows):
             tied = sum(s == scores[link] for s in others)
             found.append(1 / (1 + above + tied / 2))
     return sum(found) / len(found)
+
+
+def bfs_parents(adjacent, root):
+    """Parents in the whole breadth-first tree of a root, in the order of its queue."""
+    up, queue = {root: None}, deque([root])
+    while queue:
+        v = queue.popleft()
+        for x in adjacent[v]:
+            if x not in up:
+                up[x] = v
+                queue.append(x)
+    return up
+
+
+def tree_chances(up, v, vectors):
+    """p(w | v) of GraphGAN over the children of v and its parent, which comes last."""
+    near = [x for x, parent in up.items() if parent == v]
+    near += [] if up[v] is None else [up[v]]
+    table = np.asarray(vectors, np.float64)
+    height = {w: math.exp(table[v] @ table[w]) for w in near}
+    return {w: height[w] / sum(height.values()) for w in near}
+
+
+def graph_softmax(adjacent, root, vectors):
+    """G(v | root): the chances along the way from the root to v, and of the step back from v."""
+    up, found = bfs_parents(adjacent, root), {}
+    for v in up:
+        if v == root:
+            continue
+        way = [v]
+        while way[-1] != root:
+            way.append(up[way[-1]])
+        steps = [*zip(way[:0:-1], way[-2::-1], strict=True), (v, up[v])]
+        found[v] = math.prod(tree_chances(up, a, vectors)[b] for a, b in steps)
+    return found
+
+
+def graphgan_walks(adjacent, root, vectors, draws, seed, epoch):
+    """Nodes chosen by walks in the whole tree; the last is the one gone back to."""
+    up, walks = bfs_parents(adjacent, root), []
+    for d in range(draws):
+        walk, v, is_down = [], root, True
+        while is_down:
+            chances = tree_chances(up, v, vectors)
+            height = unit(fold(0, seed, epoch, root, d, len(walk)))
+            sums = list(accumulate(chances.values()))
+            chosen = next((w for w, s in zip(chances, sums, strict=True) if height < s), None)
+            chosen = list(chances)[-1] if chosen is None else chosen
+            walk.append(chosen)
+            is_down = chosen != up[v]
+            v = chosen
+        walks.append([*walk])
+    return walks

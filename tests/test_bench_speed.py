@@ -220,7 +220,7 @@ def test_a_run_over_its_limit_is_stopped(bench, tmp_path):
 @pytest.mark.quick
 def test_climbing_by_hand():
     def run(rung, seed, **scores):
-        return {"rung": rung, "seed": seed, "scores": scores}
+        return {"rung": rung, "seed": seed, "scores": scores, "whole": 9.0 - rung}
 
     goals = {"dot": 0.90, "context": 0.95}
     step = climb.next_step
@@ -235,6 +235,11 @@ def test_climbing_by_hand():
     runs.append({"rung": 2, "seed": 0, "error": "too long"})
     assert step(runs, 3, [0, 1], goals) is None  # best rung for context has all seeds
     assert climb.best(runs, 3, 0, "context") == 1
+    assert step(runs, 4, [0, 1], goals) == climb.Step(3, 0)
+    runs[-1]["stopped"] = True  # a dearer one would be stopped too
+    assert step(runs, 4, [0, 1], goals) is None
+    runs[:2] = [run(0, 0, dot=0.95, context=0.90), run(0, 1, dot=0.95, context=0.90)]
+    assert climb.reached(runs, 3, [0, 1], "dot", 0.90) == 1  # the faster of two
 
 
 @pytest.mark.quick

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import pairgram as pg
 from pairgram.errors import InputError, PairgramError, ParameterError, UnknownNodeError
 from pairgram.models import METHODS
+from pairgram.models.catalog import MOST_FILTERS
 from worlds import BLIND_BETWEEN_NEW, READS_TEXT, SIZE, build, world
 
 readers = pytest.mark.parametrize("method", sorted(READS_TEXT))
@@ -277,6 +278,15 @@ def test_a_folder_that_cannot_be_written(fitted, tmp_path, monkeypatch):
 
 
 @pytest.mark.quick
+def test_the_masks_of_few_filters_are_kept():
+    model = build("tge").fit(world())
+    expected = model.suggest("red boat", k=50, prefix="b")
+    for number in range(3 * MOST_FILTERS):
+        model.suggest("red boat", k=1, prefix=("b", f"none{number}"))
+    assert len(model._catalog()._filters) == MOST_FILTERS
+    assert model.suggest("red boat", k=50, prefix="b") == expected
+
+
 def test_filters_by_prefix_and_label(fitted, tmp_path):
     labels = {name: "even" if int(name[1]) % 2 == 0 else "odd" for name in world().names}
     model = build("text_matching").fit(world().with_labels(labels))

@@ -5,8 +5,9 @@ import oracles
 import pairgram as pg
 from pairgram.errors import ParameterError
 from pairgram.kernels.sgns import SIGMOID
+from pairgram.training.blocks import block_steps
 from pairgram.training.partition import number_of_parts, partition
-from pairgram.training.sgns import Settings, block_steps
+from pairgram.training.settings import Settings
 
 # Ten nodes, the last one isolated.
 EDGES = {

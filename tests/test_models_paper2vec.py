@@ -12,7 +12,8 @@ from pairgram.search import neighbours
 from pairgram.text.ragged import Ragged
 from pairgram.training.paragraph import DocumentWords
 from pairgram.training.partition import partition
-from pairgram.training.sgns import Settings, noise_mass, train
+from pairgram.training.settings import Settings, noise_mass
+from pairgram.training.sgns import train
 from worlds import build, world
 
 TEN = {

@@ -75,9 +75,14 @@ def test_default_epochs_and_l2_follow_the_graph():
 
 @pytest.mark.quick
 @pytest.mark.parametrize("shared", [1, 2, 8])
-def test_shared_noise_finds_the_groups_too(shared):
+@pytest.mark.parametrize(
+    "model",
+    [pg.PS(dim=16), pg.DeepWalk(dim=16, length=20), pg.Node2Vec(dim=16, length=20, q=0.5)],
+    ids=lambda model: model.method,
+)
+def test_shared_noise_finds_the_groups_too(model, shared):
     graph = planted()
-    model = pg.PS(dim=16, shared_negatives=shared).fit(graph)
+    model.set_params(shared_negatives=shared, offset=True, learning_rate=0.1).fit(graph)
     score = model.vectors_.center @ model.vectors_.context.T
     same = np.arange(240)[:, None] // 20 == np.arange(240) // 20
     assert np.mean(score[same & ~np.eye(240, dtype=bool)]) > np.mean(score[~same]) + 2

@@ -30,6 +30,8 @@ FEW = {"times": 2}
 FEWER = {
     "ps": {"epochs": 2}, "tge": {"epochs": 2}, "cane": {"epochs": 2}, "line": {},
     "paper2vec": {"times": 2, "text_epochs": 2},
+    "stne": {"times": 2, "epochs": 2},
+    "graphgan": {"epochs": 2, "start_epochs": 2},
     "sentence_encoder": {"epochs": 2}, "graphsage": {"epochs": 2},
 }  # fmt: skip
 

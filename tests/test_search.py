@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairgram.search import exact, top_k
+from pairgram.search import exact, top_k, top_k_rows
 
 
 def slow(scores, k, leave_out):
@@ -71,3 +71,24 @@ def test_many_ties_come_by_position(monkeypatch):
     scores = np.random.default_rng(0).integers(0, 2, 1000).astype(float)
     nodes, _ = top_k(lambda a, b: scores[a:b], 1000, 300, np.array([7]))
     assert nodes.tolist() == slow(scores, 300, [7])
+
+
+@pytest.mark.quick
+@given(
+    st.integers(0, 12).flatmap(
+        lambda n: st.lists(
+            st.lists(st.one_of(values, st.just(float("nan"))), min_size=n, max_size=n), max_size=4
+        )
+    ),
+    st.integers(1, 14), st.integers(0, 14), st.data(),
+)  # fmt: skip
+def test_rows_equal_full_sorts(rows, k, few, data):
+    n = len(rows[0]) if rows else 0
+    barred = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), bool)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "FEW", few)
+        found = list(top_k_rows(np.array(rows).reshape(len(rows), n), k, barred))
+    for row, (nodes, scores) in zip(rows, found, strict=True):
+        strange = np.isnan(row)
+        assert nodes.tolist() == slow(row, k, np.flatnonzero(barred | strange).tolist())
+        assert scores.tolist() == [row[v] for v in nodes]

@@ -1,5 +1,6 @@
 """The small parts of the server: search, rate, metrics, addresses."""
 
+import platform
 import re
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 
 from pairgram.errors import PairgramError, ParameterError
 from pairgram.serve.finder import Finder
-from pairgram.serve.metrics import SECONDS, Metrics, resident_bytes
+from pairgram.serve.memory import give_back, resident_bytes
+from pairgram.serve.metrics import SECONDS, Metrics
 from pairgram.serve.rate import MOST_ADDRESSES, RateLimit
 from pairgram.serve.run import bind, check_token, is_loopback
 
@@ -100,6 +102,16 @@ def test_labels_are_escaped_and_memory_is_known():
     metrics.request('/a"b\\c\n', 200, 0.1)
     assert 'route="/a\\"b\\\\c\\n"' in metrics.text({})
     assert resident_bytes() > 1e7
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's heap")
+def test_holes_in_the_heap_go_back_to_the_system():
+    blocks = [bytearray(b"x" * 50_000) for _ in range(2_000)]
+    del blocks[::2]
+    before = resident_bytes()
+    give_back()
+    assert before - resident_bytes() > 1e7
+    assert len(blocks) == 1_000  # the rest stays
 
 
 def test_other_addresses_need_a_token():

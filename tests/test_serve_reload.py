@@ -1,5 +1,6 @@
 """A new model takes over without a dropped request."""
 
+import gc
 import json
 import os
 import shutil
@@ -8,10 +9,12 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import pytest
 
 from cli_files import fail
+from pairgram.serve import app, served
 from pairgram.serve.run import bind
 from pairgram.serve.served import Holder
 from serving import bearer, get, post, running, save_world
@@ -47,6 +50,46 @@ def test_a_new_model_is_loaded_under_load(folder):
     assert {status for status, _ in found} == {200}
     sizes = {answer["generation"]: len(answer["suggestions"]) for _, answer in found}
     assert sizes == {1: 16, 2: 17}
+
+
+def test_old_models_go(folder, monkeypatch):
+    monkeypatch.setattr(app, "WATCH_SECONDS", 0.01)
+    holder, old = Holder(folder), []
+    with running(holder) as server:
+        time.sleep(0.1)  # the watch has looked at the first one, and waits from now on
+        monkeypatch.setattr(app, "WATCH_SECONDS", 1000)
+        time.sleep(0.1)
+        for _ in range(20):
+            old.append(weakref.ref(holder.current.model))
+            assert post(server.port, "/suggest", {"text": "red"})[0] == 200
+            assert post(server.port, "/reload", None, headers=bearer())[0] == 200
+        # Nobody asks any more: what waits for work may hold none of them.
+        wait_until(lambda: gc.collect() >= 0 and alive(old) == 0, 5)
+
+
+def test_memory_of_old_models_is_given_back(folder, monkeypatch):
+    monkeypatch.setattr(app, "WATCH_SECONDS", 0.01)
+    holder, given_back = Holder(folder), []
+    old = [weakref.ref(holder.current.model)]
+    monkeypatch.setattr(served, "give_back", lambda: given_back.append(alive(old)))
+    with running(holder) as server:
+        assert post(server.port, "/suggest", {"text": "red"})[0] == 200
+        assert not given_back
+        assert post(server.port, "/reload", None, headers=bearer())[0] == 200
+        wait_until(lambda: given_back)
+        time.sleep(0.1)
+    assert given_back == [0]  # once, when it was gone
+
+
+def alive(references):
+    return sum(one() is not None for one in references)
+
+
+def wait_until(true, seconds=10):
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_a_damaged_folder_leaves_the_old_model_in_place(folder):

@@ -3,7 +3,7 @@ import pytest
 
 from pairgram.errors import FileFormatError, PairgramError
 from pairgram.training.checkpoint import Checkpoint
-from pairgram.training.sgns import Progress
+from pairgram.training.progress import Progress
 
 
 def progress(shared=False, turn=3):

@@ -11,8 +11,11 @@ from pairgram.engine import LocalEngine
 from pairgram.kernels.sgns import SIGMOID
 from pairgram.kernels.simd import padded
 from pairgram.training import sgns as module
+from pairgram.training.blocks import block_steps
 from pairgram.training.partition import Partition, number_of_parts, partition
-from pairgram.training.sgns import Progress, Settings, block_steps, noise_mass, train
+from pairgram.training.progress import Progress
+from pairgram.training.settings import Settings, noise_mass
+from pairgram.training.sgns import train
 
 
 class Listed:
@@ -25,7 +28,7 @@ class Listed:
         pairs = [(int(parts.number[u]), int(parts.number[v])) for u, v in self.lists[k]]
         return sorted(pairs, key=lambda pair: pair[0])
 
-    def chunk(self, k, parts, engine):
+    def chunk(self, k, parts, engine, span=None):
         pairs = np.array(self.numbered(k, parts), np.int64).reshape(-1, 2)
         return pairs[:, 0].copy(), pairs[:, 1].copy()
 

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,18 @@ def test_sampled_pairs_are_those_of_the_sampler(parts, chunk_pairs):
     flat = sorted(pair for chunk in got for pair in chunk)
     assert flat == sorted(zip(expected.center.tolist(), expected.context.tolist(), strict=True))
     assert gather(source, parts) == got  # every epoch sees the same ones
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("chunk_pairs", [100, 1 << 23])
+@pytest.mark.parametrize("share", [0.1, 0.5, 2.0])
+def test_self_pairs_are_a_share_of_a_nodes_pairs(parts, chunk_pairs, share):
+    sampler = PairSampler(graph(), 3, 2, seed=5)
+    plain = Counter(u for chunk in gather(SampledPairs(sampler, N), parts) for u, _ in chunk)
+    got = gather(SampledPairs(sampler, N, chunk_pairs, share), parts)
+    own = Counter(u for chunk in got for u, v in chunk if u == v)
+    assert own == Counter({u: int(share * count + 0.5) for u, count in plain.items()})
+    assert sum(map(len, got)) == plain.total() + own.total()
 
 
 @pytest.mark.quick

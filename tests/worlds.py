@@ -8,6 +8,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import numpy as np
+
 import pairgram as pg
 from pairgram.models import METHODS
 from tiny_encoder import write_encoder
@@ -60,6 +62,17 @@ SMALL = {
         "threads": 1,
     },
     "text_matching": {"word_vectors": WORD_VECTORS},
+    "stne": {
+        "dim": 16,
+        "features": 3,
+        "length": 5,
+        "times": 4,
+        "epochs": 8,
+        "learning_rate": 0.02,
+        "batch_size": 8,
+        "threads": 1,
+    },
+    "graphgan": {"dim": 16, "epochs": 5, "samples": 5, "batch_size": 8},
     "sentence_encoder": {
         "pretrained": encoder_folder(),
         "epochs": 6,
@@ -108,3 +121,15 @@ def build(method, **more):
     if "directed" not in METHODS[method].constraints:
         more.pop("directed", None)
     return METHODS[method](**(SMALL[method] | more))
+
+
+def shuffled(model):
+    """Give a fitted model's vectors to other nodes: what it then scores is chance."""
+    from pairgram.vectors import Vectors
+
+    order = np.random.default_rng(0).permutation(len(model.vectors_))
+    center, context = model.vectors_.center[order], model.vectors_.context
+    model.vectors_ = Vectors(
+        center, None if context is None else context[order], model.vectors_.names
+    )
+    return model

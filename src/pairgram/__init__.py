@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from pairgram.engine.ray import RayEngine
     from pairgram.errors import PairgramError
     from pairgram.evaluation import evaluate
     from pairgram.graph import TextGraph
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
         CANE,
         LINE,
         PS,
+        STNE,
         TADW,
         TGE,
         DeepWalk,
+        GraphGAN,
         GraphSAGE,
         Node2Vec,
         Paper2Vec,
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 _HOME = {
     "CANE": "models",
     "DeepWalk": "models",
+    "GraphGAN": "models",
     "GraphSAGE": "models",
     "LINE": "models",
     "Node2Vec": "models",
@@ -46,6 +50,8 @@ _HOME = {
     "Pairs": "sampling",
     "Paper2Vec": "models",
     "PairgramError": "errors",
+    "RayEngine": "engine.ray",
+    "STNE": "models",
     "SentenceEncoder": "models",
     "Split": "split",
     "Suggestion": "models",
@@ -68,14 +74,17 @@ __all__ = [
     "CANE",
     "LINE",
     "PS",
+    "STNE",
     "TADW",
     "TGE",
     "DeepWalk",
+    "GraphGAN",
     "GraphSAGE",
     "Node2Vec",
     "PairgramError",
     "Pairs",
     "Paper2Vec",
+    "RayEngine",
     "SentenceEncoder",
     "Split",
     "Suggestion",

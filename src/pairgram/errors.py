@@ -37,6 +37,10 @@ class LeakError(PairgramError):
     """Held-out data reached training, so a score would mean nothing."""
 
 
+class LostWorkerError(PairgramError):
+    """A worker of a cluster is gone, with what it held."""
+
+
 class MissingExtraError(PairgramError, ImportError):
     """An optional dependency is not installed; names the extra that brings it."""
 

@@ -11,7 +11,7 @@ import typer
 from pairgram.cli import methods, outputs
 from pairgram.cli.graphs import paper_counts, read_graph
 from pairgram.cli.methods import MethodFlags
-from pairgram.cli.options import GraphFlags, OutputFlags, Seed, Threads, grouped
+from pairgram.cli.options import EngineFlags, GraphFlags, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.progress import StoppedError, fit_model
 from pairgram.cli.terminal import Terminal
 from pairgram.errors import PairgramError
@@ -20,6 +20,7 @@ INDEX_FROM = 1_000_000
 """Nodes from which on a full search takes long enough to be worth an index."""
 
 if TYPE_CHECKING:
+    from pairgram.engine import Engine
     from pairgram.graph import TextGraph
     from pairgram.models import Model
 
@@ -30,11 +31,12 @@ def fit(
     to: Annotated[Path, typer.Option("--output", "-o", help="Model folder to write.")],
     parameters: MethodFlags,
     output: OutputFlags,
+    engine: EngineFlags,
     model: Annotated[
         str,
         typer.Option(
             help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec, cane, "
-            "sentence_encoder or graphsage."
+            "stne, graphgan, sentence_encoder or graphsage."
         ),
     ] = "ps",
     calibrate: Annotated[
@@ -67,10 +69,14 @@ def fit(
     """
     terminal = Terminal(output)
     shared = {"directed": graph.directed, "seed": seed, "threads": threads}
+    engine.check()
     built = methods.build(model, parameters.given(), **shared)
+    if engine.engine != "local":
+        methods.check_takes_engine(built)
     nodes = read_graph(graph)
     outputs.check_model_folder(to)
-    _train(terminal, built, nodes, to)
+    with engine.open(threads) as opened:
+        _train(terminal, built, nodes, to, opened)
     if calibrate:
         from pairgram.evaluation.calibrate import calibrate_for_use
 
@@ -91,7 +97,7 @@ def fit(
     built.save(to)
     for file in outputs.files_of(outputs.checkpoint_of(to)):
         file.unlink()
-    _say(terminal, built, nodes, _resolved(graph, to, model, built))
+    _say(terminal, built, nodes, _resolved(graph, engine, to, model, built))
 
 
 def wants_index(asked: bool | None, n_nodes: int) -> bool:
@@ -101,13 +107,15 @@ def wants_index(asked: bool | None, n_nodes: int) -> bool:
     return n_nodes >= INDEX_FROM and find_spec("faiss") is not None
 
 
-def _train(terminal: Terminal, model: "Model", graph: "TextGraph", to: Path) -> None:
+def _train(
+    terminal: Terminal, model: "Model", graph: "TextGraph", to: Path, engine: "Engine"
+) -> None:
     checkpoint = outputs.checkpoint_of(to)
     kept = outputs.files_of(checkpoint)
     if kept:
         terminal.note(f"note: going on from {kept[0]}")
     try:
-        fit_model(terminal, model, graph, f"fitting {type(model).__name__}", checkpoint)
+        fit_model(terminal, model, graph, f"fitting {type(model).__name__}", checkpoint, engine)
     except StoppedError as stopped:
         file = outputs.files_of(checkpoint)[-1]
         raise PairgramError(
@@ -115,9 +123,13 @@ def _train(terminal: Terminal, model: "Model", graph: "TextGraph", to: Path) -> 
         ) from None
 
 
-def _resolved(graph: GraphFlags, to: Path, method: str, model: "Model") -> dict[str, Any]:
+def _resolved(
+    graph: GraphFlags, engine: EngineFlags, to: Path, method: str, model: "Model"
+) -> dict[str, Any]:
     """Return all flags with their final values, as a file for --config holds them."""
     given = {name: value for name, value in asdict(graph).items() if value is not None}
+    if engine.engine != "local":
+        given |= {name: value for name, value in asdict(engine).items() if value is not None}
     return {**given, "output": str(to), "model": method, **model.get_params()}
 
 

@@ -1,5 +1,6 @@
 """Methods by name, built from flags."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,7 +26,7 @@ class MethodFlags:
     dim: Annotated[int | None, _flag("Length of a vector.")] = None
     order: Annotated[int | None, _flag("ps, tge: largest distance in a pair, 1 to 8.")] = None
     times: Annotated[int | None, _flag("Rounds of sampling, or walks from a node.")] = None
-    length: Annotated[int | None, _flag("deepwalk, node2vec, paper2vec: nodes of a walk.")] = None
+    length: Annotated[int | None, _flag("Walk methods and stne: nodes of a walk.")] = None
     window: Annotated[
         int | None, _flag("deepwalk, node2vec, paper2vec: steps beside the centre.")
     ] = None
@@ -65,7 +66,9 @@ class MethodFlags:
     word_vectors: Annotated[
         str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
-    features: Annotated[int | None, _flag("tadw, graphsage: length of a text's features.")] = None
+    features: Annotated[
+        int | None, _flag("tadw, stne, graphsage: length of a text's features.")
+    ] = None
     neighbours: Annotated[
         int | None,
         _flag("paper2vec: links from a node to those of the nearest texts; graphsage: neighbours."),
@@ -93,9 +96,9 @@ class MethodFlags:
     text_weight: Annotated[float | None, _flag("cane: weight of t·t.")] = None
     cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
-    batch_size: Annotated[int | None, _flag("tge: centres of a batch; others: links of one.")] = (
-        None
-    )
+    batch_size: Annotated[
+        int | None, _flag("tge, graphgan: centres of a batch; stne: walks; others: links.")
+    ] = None
     patience: Annotated[
         int | None,
         _flag(
@@ -105,6 +108,15 @@ class MethodFlags:
     refit: Annotated[
         bool | None, _flag("tge: after an end by --patience, train on all links.", "--refit")
     ] = None
+    dropout: Annotated[float | None, _flag("stne: share of outputs left out in training.")] = None
+    samples: Annotated[
+        int | None,
+        _flag(
+            "stne: noise nodes of a batch, 0 for the whole softmax; graphgan: draws of a centre."
+        ),
+    ] = None
+    start_epochs: Annotated[int | None, _flag("graphgan: epochs of the PS it starts from.")] = None
+    part: Annotated[str | None, _flag("graphgan: keep the generator or discriminator.")] = None
     device: Annotated[str | None, _flag("Methods that use torch: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:
@@ -126,6 +138,21 @@ def build(method: str, given: Mapping[str, Any], **shared: Any) -> "Model":
     model = chosen().set_shared(**shared).set_params(**given)
     params.check(chosen.__name__, chosen.constraints, model.get_params())
     return model
+
+
+def check_takes_engine(model: "Model") -> None:
+    """Refuse a method that runs on one machine alone."""
+    from pairgram.models import METHODS
+
+    if not _takes_engine(type(model)):
+        able = ", ".join(name for name, method in METHODS.items() if _takes_engine(method))
+        raise ParameterError(
+            f"{type(model).__name__} runs on one machine. --engine ray is for {able}."
+        )
+
+
+def _takes_engine(method: "type[Model]") -> bool:
+    return "engine" in inspect.signature(method.fit).parameters
 
 
 def parse_names(listed: str) -> list[str]:

@@ -5,20 +5,29 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pairgram.cli.config import read_config
+from pairgram.errors import ParameterError
+
+if TYPE_CHECKING:
+    from pairgram.engine import Engine
 
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 Threads = Annotated[
-    int | None, typer.Option(help="Threads; all cores if not given. The result is the same.")
+    int | None,
+    typer.Option(help="Threads or workers; all if not given. The result is the same."),
 ]
 
 
 def _output(text: str, *names: str) -> Any:
     return typer.Option(*names, help=text, rich_help_panel="Output")
+
+
+def _where(text: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="Engine")
 
 
 def _layout(text: str, *names: str, **more: Any) -> Any:
@@ -43,6 +52,40 @@ class OutputFlags:
             is_eager=True,
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class EngineFlags:
+    """Where the work runs."""
+
+    engine: Annotated[
+        str, _where("local, or ray for a cluster; the result is the same.", "--engine")
+    ] = "local"
+    address: Annotated[
+        str | None,
+        _where("Ray cluster as host:port or auto; without it ray runs on this machine."),
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what cannot be opened, before other work is done."""
+        from pairgram.engine import ENGINES
+
+        if self.engine not in ENGINES:
+            raise ParameterError(
+                f"--engine must be one of {', '.join(ENGINES)}. Got {self.engine!r}."
+            )
+        if self.address is not None and self.engine != "ray":
+            raise ParameterError("--address is for --engine ray.")
+
+    def open(self, threads: int | None) -> "Engine":
+        """Return the engine, with so many threads or workers."""
+        from pairgram.engine import LocalEngine
+
+        if self.engine == "local":
+            return LocalEngine(threads)
+        from pairgram.engine.ray import RayEngine
+
+        return RayEngine(self.address, threads)
 
 
 EDGES_HELP = "Edge list: csv, tsv, white space (also .gz) or parquet; or dataset:NAME."

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from pairgram.cli.terminal import Terminal
+    from pairgram.engine import Engine
     from pairgram.graph import TextGraph
     from pairgram.models import Model
-    from pairgram.training.sgns import Progress
+    from pairgram.training.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -37,8 +38,9 @@ def fit_model(
     graph: "TextGraph",
     label: str,
     checkpoint: Path | None = None,
+    engine: "Engine | None" = None,
 ) -> None:
-    """Fit a model under a bar.
+    """Fit a model under a bar, on an engine where the method takes one.
 
     With a checkpoint, Ctrl-C ends the training after the current chunk with `StoppedError`.
     """
@@ -56,12 +58,11 @@ def fit_model(
             if interrupted():
                 raise StoppedError(progress.turn, turns)
 
-        # Methods that train take these two; the base class does not promise them.
+        # Methods that train take these; the base class does not promise them.
         fit: Any = model.fit
-        if "callback" in inspect.signature(fit).parameters:
-            fit(graph, checkpoint=checkpoint, callback=after_chunk)
-        else:
-            fit(graph)
+        given = {"checkpoint": checkpoint, "callback": after_chunk, "engine": engine}
+        taken = inspect.signature(fit).parameters
+        fit(graph, **{name: value for name, value in given.items() if name in taken})
 
 
 @contextmanager

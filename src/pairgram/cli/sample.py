@@ -10,26 +10,33 @@ import typer
 
 from pairgram.cli import outputs
 from pairgram.cli.graphs import read_graph
-from pairgram.cli.options import GraphFlags, OutputFlags, Seed, Threads, grouped
+from pairgram.cli.options import EngineFlags, GraphFlags, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.progress import counting_bar
 from pairgram.cli.terminal import Terminal
 from pairgram.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from pairgram.engine import Engine
     from pairgram.graph import TextGraph
-    from pairgram.sampling import Pairs
+    from pairgram.io.pair_files import PairTables
+    from pairgram.sampling.pairs import PairSampler
 
 SUFFIXES = (".parquet", ".tsv", ".tsv.gz")
 Write = Callable[[Any], None]
+Report = Callable[[int, int], None]
 
 
 @grouped
 def sample(
     graph: GraphFlags,
     to: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write: .parquet, .tsv or .tsv.gz.")
+        Path,
+        typer.Option(
+            "--output", "-o", help="File to write: .parquet, .tsv or .tsv.gz; a folder of shards."
+        ),
     ],
     output: OutputFlags,
+    engine: EngineFlags,
     order: Annotated[int, typer.Option(help="Largest distance in a pair, 1 to 8.")] = 3,
     times: Annotated[int, typer.Option(help="Rounds around every node.")] = 2,
     unique: Annotated[
@@ -38,36 +45,64 @@ def sample(
     positions: Annotated[
         bool, typer.Option("--positions", help="Write node positions instead of ids.")
     ] = False,
+    shards: Annotated[
+        bool,
+        typer.Option("--shards", help="Write a folder of parquet files, each by its worker."),
+    ] = False,
     seed: Seed = 0,
     threads: Threads = None,
 ) -> None:
     """Write sampled pairs: columns center, context, order, round; streamed in blocks."""
     terminal = Terminal(output)
-    _check(to, order, times, seed, threads)
+    engine.check()
+    _check(to, shards, order, times, seed, threads)
     nodes = read_graph(graph)
-    outputs.check_file(to)
-    from pairgram.io.atomic import replacing_file
-    from pairgram.sampling import iter_pairs
+    from pairgram.io.pair_files import PairTables
+    from pairgram.sampling.pairs import PairSampler
 
-    began, count = time.perf_counter(), 0
-    blocks = iter_pairs(nodes, order, times, seed, threads, unique, graph.directed)
-    columns = _position_columns if positions else _name_columns(nodes)
+    sampler = PairSampler(nodes, order, times, seed, unique, graph.directed)
+    tables = PairTables(None if positions else nodes.names)
+    write = _write_folder if shards else _write_file
+    began = time.perf_counter()
     with (
-        replacing_file(to) as temporary,
-        _writer(temporary, to) as write,
+        engine.open(threads) as opened,
         counting_bar(terminal, "sampling", nodes.n_nodes) as report,
     ):
-        for block in blocks:
-            write(_table(columns(block), block))
-            count += len(block)
-            if len(block):
-                report(int(block.center[-1]) + 1, count)
+        count = write(to, sampler, tables, nodes.n_nodes, opened, report)
     _say(terminal, to, nodes, count, time.perf_counter() - began)
 
 
-def _check(to: Path, order: int, times: int, seed: int, threads: int | None) -> None:
+def _write_folder(
+    to: Path, sampler: "PairSampler", tables: "PairTables", n: int, engine: "Engine", report: Report
+) -> int:
+    from pairgram.sampling.shards import write_shards
+
+    return write_shards(to, sampler, tables, n, engine, after_shard=report)
+
+
+def _write_file(
+    to: Path, sampler: "PairSampler", tables: "PairTables", n: int, engine: "Engine", report: Report
+) -> int:
+    import numpy as np
+
+    from pairgram.io.atomic import replacing_file
+
+    outputs.check_file(to)
+    count, centres = 0, np.arange(n).astype(sampler.index_dtype)
+    with replacing_file(to) as temporary, _writer(temporary, to) as write:
+        for block in engine.map(sampler.sample, sampler.blocks(centres)):
+            write(tables.table(block.center, block.context, block.order, block.round))
+            count += len(block)
+            if len(block):
+                report(int(block.center[-1]) + 1, count)
+    return count
+
+
+def _check(to: Path, shards: bool, order: int, times: int, seed: int, threads: int | None) -> None:
     """Refuse bad parameters before a large file is read."""
-    if not to.name.endswith(SUFFIXES):
+    if shards and to.name.endswith(SUFFIXES):
+        raise ParameterError(f"{to}: --shards writes a folder; leave out the suffix.")
+    if not shards and not to.name.endswith(SUFFIXES):
         raise ParameterError(f"{to}: the suffix must be one of {', '.join(SUFFIXES)}.")
     from pairgram import params
     from pairgram.sampling.pairs import CONSTRAINTS
@@ -78,29 +113,6 @@ def _check(to: Path, order: int, times: int, seed: int, threads: int | None) -> 
     }
     given = {"order": order, "times": times, "seed": seed, "threads": threads}
     params.check("sample", known, given)
-
-
-def _position_columns(block: "Pairs") -> tuple[Any, Any]:
-    return block.center, block.context
-
-
-def _name_columns(graph: "TextGraph") -> Callable[["Pairs"], tuple[Any, Any]]:
-    import pyarrow as pa
-
-    names = pa.array(graph.names, pa.string())
-    return lambda block: (
-        names.take(pa.array(block.center)),
-        names.take(pa.array(block.context)),
-    )
-
-
-def _table(ends: tuple[Any, Any], block: "Pairs") -> Any:
-    import pyarrow as pa
-
-    center, context = ends
-    return pa.table(
-        {"center": center, "context": context, "order": block.order, "round": block.round}
-    )
 
 
 @contextmanager

@@ -3,14 +3,13 @@
 import logging
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from pathlib import Path
+from typing import Any
 
 from pairgram import params
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from pairgram.engine.base import Result, Task
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +50,8 @@ class LocalEngine:
     [1, 4, 9]
     """
 
+    shares_memory = True
+
     def __init__(self, threads: int | None = None) -> None:
         self.threads = resolve_threads(threads)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
@@ -87,3 +88,52 @@ class LocalEngine:
         """Run all tasks, and return when all are done."""
         for _ in self.map(work, tasks):
             pass
+
+    def crew(
+        self, make: Callable[..., Any], shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]]
+    ) -> "LocalCrew":
+        """Objects make(*shared, *own), each with a thread of its own."""
+        return LocalCrew([make(*shared, *own) for own in each])
+
+    def check_folder(self, folder: Path) -> None:
+        """Threads see what this process sees."""
+
+
+class LocalCrew:
+    """Objects of this process; each does its calls one after the other.
+
+    Parameters
+    ----------
+    members
+        The objects.
+
+    Examples
+    --------
+    >>> crew = LocalCrew([[3, 1], [2]])
+    >>> taken = crew.call(0, "pop")
+    >>> crew.wait([crew.call(1, "append", taken), crew.call(1, "index", 1)])
+    [None, 1]
+    >>> crew.close()
+    """
+
+    def __init__(self, members: Sequence[Any]) -> None:
+        self._members = members
+        self._pools = [ThreadPoolExecutor(1) for _ in members]
+
+    def call(self, member: int, method: str, *given: Any) -> "Future[Any]":
+        """Start a call; a handle among what is given is waited for."""
+
+        def work() -> Any:
+            values = (one.result() if isinstance(one, Future) else one for one in given)
+            return getattr(self._members[member], method)(*values)
+
+        return self._pools[member].submit(work)
+
+    def wait(self, handles: Sequence["Future[Any]"]) -> list[Any]:
+        """Results of calls."""
+        return [handle.result() for handle in handles]
+
+    def close(self) -> None:
+        """Wait for what runs, drop what waits, end the threads."""
+        for pool in self._pools:
+            pool.shutdown(wait=True, cancel_futures=True)

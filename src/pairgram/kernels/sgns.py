@@ -64,36 +64,41 @@ def bucket(begin, end, center, context, part_of, block_begin, out_center, out_co
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def train_block(
-    i, j, center, context, block_begin, count, bounds, mass, threshold, alias,
-    e_center, e_context, one_table, negatives, shared, offset, rate, l2, seed, turn,
+    j, first, last, at, end, low, high, share, center, context, count, threshold, alias,
+    e_center, center_base, e_context, context_base, one_table, negatives, shared, offset, rate, l2,
+    seed, turn,
 ):  # fmt: skip
-    """One pass over block (centre part i, context part j); return the sum of the pair losses.
+    """One pass over a block of pairs at..end-1; return the sum of the pair losses.
 
-    A centre u with count[u] pairs in this turn gets count[u]·negatives·mass[j]/shared noise nodes
+    Centres are first..last-1, contexts part j, which holds low..high-1 and a `share` of the noise.
+    Row r of e_center and of `count` is centre center_base + r, row r of e_context likewise, so the
+    tables may hold all nodes or those of some parts.
+
+    A centre u with count[u] pairs in this turn gets count[u]·negatives·share/shared noise nodes
     here, rounded at random, whatever the number of its positives in the block; each counts as
     `shared` of them.
     """
     loss = 0.0
-    noise_per_pair = negatives * mass[j] / shared
+    noise_per_pair = negatives * share / shared
     kinds = _kinds(np.float32(shared), rate, l2)
     scratch, cells = np.empty((2, BATCH), np.float32), np.empty(BATCH, np.int32)
     queue, drawn = np.empty((2, FIRST_QUEUE), np.int64), np.empty(FIRST_QUEUE, np.int64)
-    at, end = block_begin[i, j], block_begin[i, j + 1]
-    for u in range(bounds[i], bounds[i + 1]):
-        if count[u] == 0:
+    for u in range(first, last):
+        row = u - center_base
+        if count[row] == 0:
             continue
-        first = at
+        begin = at
         while at < end and center[at] == u:
             at += 1
         key = fold(stream(seed, NOISE_TURNS + turn, u), j)
-        noise = round_randomly(count[u] * noise_per_pair, key)
-        size = at - first + noise
+        noise = round_randomly(count[row] * noise_per_pair, key)
+        size = at - begin + noise
         if size + VECTOR > drawn.shape[0]:
             queue, drawn = np.empty((2, 2 * size), np.int64), np.empty(2 * size, np.int64)
-        draw_many(key, 1, noise, bounds[j], bounds[j + 1], threshold, alias, drawn)
-        _enqueue(context, first, at, drawn, noise, queue, e_context)
+        draw_many(key, 1, noise, low, high, threshold, alias, drawn)
+        _enqueue(context, begin, at, drawn, noise, context_base, queue, e_context)
         loss += _steps(
-            u, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset
+            row, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset
         )
     return loss
 
@@ -109,17 +114,17 @@ def _kinds(shared, rate, l2):
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _enqueue(context, first, last, drawn, noise, queue, e_context):
+def _enqueue(context, first, last, drawn, noise, base, queue, e_context):
     """Queue the contexts first..last-1 and the noise nodes drawn, evenly between them.
 
-    queue[0] receives the nodes, queue[1] a one for a context and a zero for noise.
+    queue[0] receives their rows, queue[1] a one for a context and a zero for noise.
     """
     turns = max(last - first, 1)
     each, rest = noise // turns, noise % turns
     filled, taken, over = 0, 0, 0
     for k in range(turns):
         if first + k < last:
-            queue[0, filled], queue[1, filled] = context[first + k], 1
+            queue[0, filled], queue[1, filled] = np.int64(context[first + k]) - base, 1
             filled += 1
         due = taken + each
         over += rest
@@ -127,7 +132,7 @@ def _enqueue(context, first, last, drawn, noise, queue, e_context):
             over -= turns
             due += 1
         for t in range(taken, due):
-            queue[0, filled], queue[1, filled] = drawn[t], 0
+            queue[0, filled], queue[1, filled] = drawn[t] - base, 0
             filled += 1
         taken = due
     for k in range(min(filled, BATCH)):
@@ -136,7 +141,7 @@ def _enqueue(context, first, last, drawn, noise, queue, e_context):
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset):
-    """Gradient steps of -log σ(±(e'_v·e_u + offset)) for u and queued nodes v; return their loss.
+    """Gradient steps of -log σ(±(e'_v·e_u + offset)) for u and queued rows v; return their loss.
 
     All scores of a batch are taken before any of its rows moves: the products do not wait for each
     other. No step moves its score by more than FARTHEST: where vectors are long (rare contexts,

@@ -15,6 +15,9 @@ from pairgram.models.scoring import Floats, IntArray, Tables, pair_terms, unit_r
 
 Mask = NDArray[np.bool_]
 
+MOST_FILTERS = 16
+"""Filters whose masks are kept; a server is asked for any number of them."""
+
 
 class Catalog:
     """Nodes by position: 0 to n-1 are the fitted ones, n to n+m-1 the rows of the additions.
@@ -182,8 +185,10 @@ class Catalog:
         blocks = []
         for known in (self.tables, self.row_tables):
             terms, bias = pair_terms(query, known, rule)
-            block: Floats = sum(left[rows] @ right.T for left, right in terms)  # type: ignore[assignment]
-            blocks.append(block if bias is None else block + bias)
+            block, *more = (left[rows] @ right.T for left, right in terms)
+            for part in more if bias is None else [*more, bias]:
+                block += part  # in place: a block is as large as all else together
+            blocks.append(block)
         return blocks[0] if not self.additions.size else np.concatenate(blocks, axis=1)
 
     def barred(self, prefix: tuple[str, ...], label: tuple[str, ...]) -> Mask:
@@ -203,13 +208,16 @@ class Catalog:
         return mask
 
     def _filter(self, kind: str, wanted: tuple[str, ...]) -> Mask:
-        """Positions that a filter lets through, shape (n + m,), worked out once."""
-        if (kind, wanted) not in self._filters:
+        """Positions that a filter lets through, shape (n + m,); the latest are kept."""
+        found = self._filters.get((kind, wanted))
+        if found is None:
             if kind == "prefix":
                 names = chain(self.graph.names, self.additions.rows.names)
                 fits = (name.startswith(wanted) for name in names)
             else:
                 labels = self.graph.labels or repeat("", self.n_fitted)
                 fits = (one in wanted for one in chain(labels, self.additions.rows.labels))
-            self._filters[kind, wanted] = np.fromiter(islice(fits, self.size), bool, self.size)
-        return self._filters[kind, wanted]
+            found = np.fromiter(islice(fits, self.size), bool, self.size)
+            latest = islice(reversed(self._filters.items()), MOST_FILTERS - 1)
+            self._filters = dict([*reversed([*latest]), ((kind, wanted), found)])
+        return found

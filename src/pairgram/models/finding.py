@@ -9,7 +9,7 @@ from pairgram.errors import ParameterError
 from pairgram.models.catalog import Catalog, Mask
 from pairgram.models.scoring import Floats, IntArray, Tables, pair_terms
 from pairgram.models.suggesting import Asked
-from pairgram.search import top_k
+from pairgram.search import top_k, top_k_rows
 
 if TYPE_CHECKING:
     from pairgram.models.naming import Namer
@@ -93,8 +93,7 @@ class Finder:
                 if self._block is None
                 else self._block(rows)
             )
-            for scores in block:
-                yield _numbers(*best_of(scores, self._k, barred))
+            yield from top_k_rows(block, self._k, barred)
 
     def _by_index(self, query: Tables, row: int, barred: Mask) -> Found | None:
         """Nodes that the index finds and all rows, scored exactly; None where few are allowed."""
@@ -112,11 +111,6 @@ class Finder:
         scores = catalog.score_at(query, self._rule, candidates, row)
         best = np.lexsort((candidates, -scores))[: self._k]
         return candidates[best], scores[best]
-
-
-def best_of(scores: Floats, k: int, barred: Mask) -> Found:
-    """The k best places of a row of scores, shape (n,)."""
-    return top_k(lambda begin, end: scores[begin:end], len(scores), k, barred)
 
 
 def _numbers(found: IntArray, scores: Floats) -> Found:

@@ -6,12 +6,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from pairgram import params
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine, open_engine
 from pairgram.errors import ParameterError
 from pairgram.graph import TextGraph
 from pairgram.models.scoring import unit_rows
 from pairgram.models.sgns import SGNS_CONSTRAINTS, Callback, SgnsModel
-from pairgram.training.sgns import PairSource, Settings
+from pairgram.training.blocks import PairSource
+from pairgram.training.settings import Settings
 from pairgram.training.sources import DrawnEdges
 from pairgram.vectors import Vectors
 
@@ -96,6 +97,7 @@ class LINE(SgnsModel):
         graph: TextGraph,
         checkpoint: str | Path | None = None,
         callback: Callback | None = None,
+        engine: Engine | str | None = None,
     ) -> Self:
         """Learn vectors from a graph; parameters as in `PS.fit`, a checkpoint for each half."""
         self._check_params()
@@ -106,13 +108,13 @@ class LINE(SgnsModel):
                 "instead."
             )
         halves, stats = [], []
-        with LocalEngine(self.threads) as engine:
+        with open_engine(engine, self.threads) as opened:
             for order in (1, 2):
                 file = None if checkpoint is None else Path(f"{checkpoint}.{order}")
                 degree = graph.degree if order == 1 else self._noise_degree(graph)
                 center, _, progress = self._train(
                     self._half_source(graph, order), graph, self._half_settings(graph, order),
-                    engine, file, callback, degree,
+                    opened, file, callback, degree,
                 )  # fmt: skip
                 halves.append(unit_rows(center))
                 stats.append(progress)

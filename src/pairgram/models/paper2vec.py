@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram import params
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine, open_engine
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 from pairgram.models.deepwalk import WALK_CONSTRAINTS
@@ -21,8 +21,8 @@ from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.ragged import Ragged
 from pairgram.text.tokens import known_words
 from pairgram.text.vocabulary import Vocabulary
+from pairgram.training.blocks import PairSource
 from pairgram.training.paragraph import DocumentWords
-from pairgram.training.sgns import PairSource
 from pairgram.training.sources import WalkWindows
 from pairgram.vectors import Vectors
 
@@ -134,18 +134,19 @@ class Paper2Vec(SgnsModel):
         graph: TextGraph,
         checkpoint: str | Path | None = None,
         callback: Callback | None = None,
+        engine: Engine | str | None = None,
     ) -> Self:
         """Learn vectors; parameters as in `PS.fit`, a checkpoint for texts and one for walks."""
         self._check_params()
         self._check_graph(graph)
         words, size = self._words(graph)
         files = [None if checkpoint is None else Path(f"{checkpoint}.{i}") for i in (1, 2)]
-        with LocalEngine(self.threads) as engine:
-            texts = self._read(words, size, graph, engine, files[0], callback)
+        with open_engine(engine, self.threads) as opened:
+            texts = self._read(words, size, graph, opened, files[0], callback)
             documents = texts[0][: graph.n_nodes]
-            wider = self._with_text_links(graph, documents, words.lengths > 0, engine)
+            wider = self._with_text_links(graph, documents, words.lengths > 0, opened)
             walks = self._train(
-                self._source(wider), graph, self._settings(wider), engine, files[1], callback,
+                self._source(wider), graph, self._settings(wider), opened, files[1], callback,
                 wider.degree, start=documents,
             )  # fmt: skip
         self._degree_ = wider.degree
@@ -169,7 +170,7 @@ class Paper2Vec(SgnsModel):
         words: Ragged,
         size: int,
         graph: TextGraph,
-        engine: LocalEngine,
+        engine: Engine,
         checkpoint: Path | None,
         callback: Callback | None,
     ) -> Trained:
@@ -185,7 +186,7 @@ class Paper2Vec(SgnsModel):
         graph: TextGraph,
         documents: NDArray[np.float32],
         has_words: NDArray[np.bool_],
-        engine: LocalEngine,
+        engine: Engine,
     ) -> TextGraph:
         """Add links from each node to those of the nearest texts, with the mean weight of links."""
         readable = np.flatnonzero(has_words)

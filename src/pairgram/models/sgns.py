@@ -10,23 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram import params
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine, open_engine
 from pairgram.errors import PairgramError
 from pairgram.graph import TextGraph
 from pairgram.models.base import Model
 from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.scoring import RULES, log_noise
+from pairgram.training.blocks import PairSource
 from pairgram.training.checkpoint import Checkpoint
+from pairgram.training.progress import Progress
 from pairgram.training.schedule import Judge
-from pairgram.training.sgns import (
-    NOISE_POWER,
-    PairSource,
-    Progress,
-    Settings,
-    score_offset,
-    start_from,
-    train,
-)
+from pairgram.training.settings import NOISE_POWER, Settings, score_offset
+from pairgram.training.sgns import start_from, train
 from pairgram.vectors import Vectors
 
 SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
@@ -41,6 +36,8 @@ SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
     "seed": params.Int(0, 2**63 - 1),
     "threads": params.Optional(params.Int(1)),
 }
+
+SHARED_NEGATIVES = params.Int(1, 1000)
 
 Table = NDArray[np.float32]
 Trained = tuple[Table, Table, Progress]
@@ -60,6 +57,7 @@ class SgnsModel(Model):
     offset: bool
     seed: int
     threads: int | None
+    shared_negatives: int = 1
 
     @abstractmethod
     def _source(self, graph: TextGraph) -> PairSource:
@@ -70,6 +68,7 @@ class SgnsModel(Model):
         graph: TextGraph,
         checkpoint: str | Path | None = None,
         callback: Callback | None = None,
+        engine: Engine | str | None = None,
     ) -> Self:
         """Learn vectors from a graph.
 
@@ -83,13 +82,17 @@ class SgnsModel(Model):
             ends with the same bits as a run without a break. Remove it when the model is saved.
         callback
             Called after every chunk of pairs with the progress and the number of chunks in all.
+        engine
+            "local" (also None) for the threads of this machine, "ray" for workers on Ray, as many
+            as `threads` says, or an engine such as `pairgram.RayEngine`, which has its own number
+            of workers. The vectors are the same, bit for bit.
         """
         self._check_params()
         self._check_graph(graph)
         kept, judge = self._hold_back(graph)
-        with LocalEngine(self.threads) as engine:
+        with open_engine(engine, self.threads) as opened:
             center, context, progress = self._train(
-                self._source(kept), graph, self._settings(kept), engine, checkpoint, callback,
+                self._source(kept), graph, self._settings(kept), opened, checkpoint, callback,
                 self._noise_degree(kept), judge,
             )  # fmt: skip
         self._remember(graph, Vectors(center, context, graph.names), progress)
@@ -105,7 +108,7 @@ class SgnsModel(Model):
         if context is None:
             raise self._cannot_continue()
         progress = start_from(self.vectors_.center, context, degree, settings)
-        with LocalEngine(self.threads) as engine:
+        with open_engine("local", self.threads) as engine:
             trained = train(self._source(graph), degree, settings, engine, progress)
         center, context, progress = self._finite(*trained)
         self._remember(graph, Vectors(center, context, graph.names), progress)
@@ -130,7 +133,7 @@ class SgnsModel(Model):
     def _settings(self, graph: TextGraph) -> Settings:
         return Settings(
             self.dim, self.negatives, self._epochs(graph), self.learning_rate, self._l2(graph),
-            self.offset, self.seed,
+            self.offset, self.seed, shared_negatives=self.shared_negatives,
         )  # fmt: skip
 
     def _epochs(self, graph: TextGraph) -> int:
@@ -144,7 +147,7 @@ class SgnsModel(Model):
         source: PairSource,
         graph: TextGraph,
         settings: Settings,
-        engine: LocalEngine,
+        engine: Engine,
         checkpoint: str | Path | None,
         callback: Callback | None,
         degree: NDArray[np.int64],

@@ -23,7 +23,7 @@ from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, tokenize
 from pairgram.text.vocabulary import Vocabulary
-from pairgram.training.sgns import NOISE_POWER, score_offset
+from pairgram.training.settings import NOISE_POWER, score_offset
 from pairgram.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # These do not change what is trained.
 UNTRAINED = ("threads", "rule", "device")
 PRETRAINED = "pretrained"
+FEW_TEXTS = 256
 
 
 class TGE(CountingModel):
@@ -359,7 +360,9 @@ class TGE(CountingModel):
 
     def _vectors_of(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         reader = self._reader()
-        with torch_threads(self.threads):
+        # Threads that wait for each other take longer than to add up a few words.
+        few = self._chosen("encoder") == "bag" and len(texts) <= FEW_TEXTS
+        with torch_threads(1 if few else self.threads):
             return reader.read(texts)
 
     def _prior_of_new(self) -> float:

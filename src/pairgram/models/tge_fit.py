@@ -20,7 +20,7 @@ from pairgram.text.tokens import Tokens
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.text.word_vectors import read_word_vectors
 from pairgram.training.checkpoint import Checkpoint
-from pairgram.training.sgns import noise_mass
+from pairgram.training.settings import noise_mass
 
 if TYPE_CHECKING:
     from pairgram.text.encoders import EncoderSpec

@@ -13,3 +13,14 @@ def unsigned(ids: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     dtype('uint32')
     """
     return ids.view(np.dtype(f"u{ids.dtype.itemsize}"))
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The same memory, not to be written.
+
+    >>> frozen(np.zeros(2)).flags.writeable
+    False
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram import params
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine, open_engine
 from pairgram.graph import TextGraph
 from pairgram.kernels import neighbourhoods
 from pairgram.kernels import pairs as kernel
-from pairgram.sampling.ids import unsigned
+from pairgram.sampling.ids import frozen, unsigned
 
 IntArray = NDArray[np.integer[Any]]
 
@@ -68,6 +68,7 @@ def sample_pairs(
     threads: int | None = None,
     unique: bool = False,
     directed: bool = False,
+    engine: Engine | str | None = None,
 ) -> Pairs:
     """Sample pairs around every node, all in memory.
 
@@ -90,6 +91,8 @@ def sample_pairs(
         Keep the first pair of each (centre, context); the branches themselves do not change.
     directed
         Follow the arcs (centre = source) instead of ignoring direction.
+    engine
+        "local", "ray" or an engine; the pairs are the same.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def sample_pairs(
     [('a', 'b'), ('a', 'c'), ('b', 'a'), ('b', 'c'), ('b', 'd'), ('c', 'b'), ('c', 'd'), \
 ('c', 'a'), ('d', 'c'), ('d', 'b')]
     """
-    blocks = list(iter_pairs(graph, order, times, seed, threads, unique, directed))
+    blocks = list(iter_pairs(graph, order, times, seed, threads, unique, directed, engine=engine))
     if not blocks:
         return Pairs(*_columns(0, graph.adjacency().indices.dtype))
     return Pairs(
@@ -130,6 +133,7 @@ def iter_pairs(
     unique: bool = False,
     directed: bool = False,
     block_pairs: int = BLOCK_PAIRS,
+    engine: Engine | str | None = None,
 ) -> Iterator[Pairs]:
     """Stream the pairs of `sample_pairs` in blocks of whole centres.
 
@@ -147,8 +151,8 @@ def iter_pairs(
     sampler = PairSampler(graph, order, times, seed, unique, directed)
     params.check("iter_pairs", CONSTRAINTS, {"block_pairs": block_pairs})
     centres: IntArray = np.arange(graph.n_nodes).astype(sampler.index_dtype)
-    with LocalEngine(threads) as engine:
-        yield from engine.map(sampler.sample, sampler.blocks(centres, block_pairs))
+    with open_engine(engine, threads) as opened:
+        yield from opened.map(sampler.sample, sampler.blocks(centres, block_pairs))
 
 
 class PairSampler:
@@ -179,9 +183,19 @@ class PairSampler:
         self.index_dtype: np.dtype[Any] = out.indices.dtype
         self._degree = np.diff(out.indptr)
         self._largest = int(self._degree.max(initial=0))
-        self._graph = (out.indptr, unsigned(out.indices), back.indptr, unsigned(back.indices))
+        # The same objects where both are one: sent to a worker they are sent once.
+        ahead = (out.indptr, unsigned(out.indices))
+        behind = (back.indptr, unsigned(back.indices)) if directed else ahead
+        self._graph = (*ahead, *behind)
         self._heavy = _heavy_nodes(out.indptr, self._graph[1])
         self._spare: queue.SimpleQueue[tuple[NDArray[Any], ...]] = queue.SimpleQueue()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the scratch arrays, which every process makes for itself."""
+        return {name: value for name, value in vars(self).items() if name != "_spare"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _spare=queue.SimpleQueue())
 
     def bound(self, centres: IntArray) -> NDArray[np.int64]:
         """Most pairs each centre can have, times * order * degree, shape of `centres`."""
@@ -203,8 +217,8 @@ class PairSampler:
         center, context, order, round_ = _columns(size, self.index_dtype)
         work = self._take_workspace()
         count = kernel.sample_block(
-            centres, self.order, self.times, self.seed, self.unique, self._largest, ALLOWANCE,
-            *self._graph, *self._heavy, *work, center, unsigned(context), order, round_,
+            frozen(centres), self.order, self.times, self.seed, self.unique, self._largest,
+            ALLOWANCE, *self._graph, *self._heavy, *work, center, unsigned(context), order, round_,
         )  # fmt: skip
         self._spare.put(work)
         # A little room unused is cheaper than a copy.
@@ -255,8 +269,9 @@ def _heavy_nodes(indptr: NDArray[np.int64], indices: IntArray) -> tuple[NDArray[
         light.append(row[among < 0])
     light_indptr = np.cumsum([len(row) for row in light])
     light_indices = np.concatenate(light)
-    light_indices.flags.writeable = False  # one type with the graph's indices for the compiler
-    return heavy_id, nodes, bits, light_indptr, light_indices
+    # Frozen as the graph is, and as all is that a worker of a cluster reads: one type for the
+    # compiler.
+    return tuple(map(frozen, (heavy_id, nodes, bits, light_indptr, light_indices)))
 
 
 def _columns(

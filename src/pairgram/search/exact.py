@@ -1,6 +1,6 @@
 """Exact top-k in blocks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ IntArray = NDArray[np.integer[Any]]
 
 BLOCK = 1 << 16
 GROUP = 64
+FEW = 64
+"""So many are found in one pass; for more, sorting is quicker."""
 
 
 def top_k(
@@ -60,6 +62,36 @@ def top_k(
         order = np.lexsort((nodes, -scores))[:k]
         nodes, scores = nodes[order], scores[order]
     return nodes, scores
+
+
+def top_k_rows(
+    scores: Floats, k: int, barred: NDArray[np.bool_]
+) -> Iterator[tuple[IntArray, Floats]]:
+    """The same for every row of a block of scores, shape (b, n), less what is no number.
+
+    Examples
+    --------
+    >>> found = top_k_rows(np.array([[3.0, 1.0, 2.0], [0.0, np.nan, 0.0]]), 2, np.zeros(3, bool))
+    >>> [nodes.tolist() for nodes, _ in found]
+    [[0, 2], [0, 2]]
+    """
+    if k > FEW:
+        for row in scores:
+            nodes, best = top_k(_part_of(row), len(row), k, barred)
+            numbers = ~np.isnan(best)
+            yield nodes[numbers], best[numbers]
+        return
+    from pairgram.kernels.nearest import keep_free
+
+    values = np.empty((len(scores), k), scores.dtype)
+    places, found = np.empty((len(scores), k), np.int64), np.empty(len(scores), np.int64)
+    keep_free(np.asarray(scores), barred, values, places, found)
+    for row, count in enumerate(found.tolist()):
+        yield places[row, :count], values[row, :count].astype(np.float64)
+
+
+def _part_of(scores: Floats) -> Callable[[int, int], Floats]:
+    return lambda begin, end: scores[begin:end]
 
 
 def _best(scores: Floats, k: int) -> IntArray:

@@ -21,7 +21,8 @@ from pairgram.serve import schemas
 from pairgram.serve.batching import Batcher, BusyError
 from pairgram.serve.guard import Guard, one_line
 from pairgram.serve.limits import MOST_FOUND, MOST_ID, Limits
-from pairgram.serve.metrics import Metrics, resident_bytes
+from pairgram.serve.memory import resident_bytes
+from pairgram.serve.metrics import Metrics
 from pairgram.serve.served import Holder, Item, Question, answer
 
 logger = logging.getLogger(__name__)
@@ -99,16 +100,22 @@ class Server:
         return answer(question, items)
 
     async def _watch(self) -> None:
-        """Take up what other processes add to the folder, between two batches."""
+        """Look after the model now and then."""
         while True:
             await asyncio.sleep(WATCH_SECONDS)
-            served = self.holder.current
-            try:
-                await self.batcher.ask(Question(served, "refresh"), ("", 0))
-            except PairgramError as error:
-                logger.error("%s", error)
-            if served.model.fingerprint_ != served.fingerprint:
-                await self._reload_or_log()  # another fit, not only other nodes
+            # In calls of their own: what this one held would live until the next look.
+            await self._refresh()
+            await asyncio.to_thread(self.holder.tidy)
+
+    async def _refresh(self) -> None:
+        """Take up what other processes add to the folder, between two batches."""
+        served = self.holder.current
+        try:
+            await self.batcher.ask(Question(served, "refresh"), ("", 0))
+        except PairgramError as error:
+            logger.error("%s", error)
+        if served.model.fingerprint_ != served.fingerprint:
+            await self._reload_or_log()  # another fit, not only other nodes
 
     def _on_hangup(self) -> None:
         self._reloading = asyncio.create_task(self._reload_or_log())

@@ -72,10 +72,7 @@ class Batcher(Generic[Item, Result]):
         """Work until `close` is called and the queue is empty."""
         while self._queue or not self._closing:
             self._wake.clear()
-            batch = self._take()
-            if batch:
-                await self._do(batch)
-            elif not self._closing:
+            if not await self._do_some() and not self._closing:
                 await self._wake.wait()
         self._pool.shutdown()
 
@@ -83,6 +80,13 @@ class Batcher(Generic[Item, Result]):
         """Take nothing more; `run` ends when what waits is done."""
         self._closing = True
         self._wake.set()
+
+    async def _do_some(self) -> bool:
+        """Do what can be done at once; a call of its own, so that nothing is held while idle."""
+        batch = self._take()
+        if batch:
+            await self._do(batch)
+        return bool(batch)
 
     def _take(self) -> list[_Job[Item]]:
         """The oldest job that is still wanted, and those of its kind."""

@@ -84,18 +84,6 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
 
-def resident_bytes() -> float:
-    """Memory of this process now, where the system tells."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[1])
-    except OSError:
-        return float("nan")
-    import resource
-
-    return float(pages * resource.getpagesize())
-
-
 def _head(name: str, kind: str, about: str) -> Iterator[str]:
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} {kind}"

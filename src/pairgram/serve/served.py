@@ -1,6 +1,8 @@
 """The model that answers, and the next one that takes its place."""
 
+import gc
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +14,7 @@ from pairgram.map import Map, make_map
 from pairgram.map.files import read_table
 from pairgram.models import Model, Suggestion, load
 from pairgram.serve.finder import Finder
+from pairgram.serve.memory import give_back
 
 Item = tuple[str, Any]
 
@@ -70,7 +73,9 @@ class Served:
         """Do once what the first request would wait for."""
         self.model.suggest(node=str(self.graph.names[0]), k=1)
         if self.reads_text:
-            self.model.suggest("a text", k=1)
+            model: Any = self.model
+            model.suggest_many(["a text", "another"], k=1)
+            model.suggest("a text", k=1)
         self.find("a", 1)
 
     def node(self, name: str) -> dict[str, Any]:
@@ -124,6 +129,7 @@ class Holder:
     def __init__(self, folder: str | Path, map_file: Path | None = None) -> None:
         self._folder, self._map_file = Path(folder), map_file
         self._lock = threading.Lock()
+        self._ending: list[weakref.ref[Served]] = []
         self.current = self._load(1)
 
     def reload(self) -> Served:
@@ -132,7 +138,19 @@ class Holder:
             before = self.current
             self.current = self._load(before.generation + 1)
             before.model.close()  # the new one may write now
+            self._ending.append(weakref.ref(before))
             return self.current
+
+    def tidy(self) -> None:
+        """Give the memory of models that have ended since back to the system."""
+        with self._lock:
+            if not self._ending:
+                return
+            gc.collect()  # models hold themselves
+            left = [old for old in self._ending if old() is not None]
+            ended, self._ending = len(left) < len(self._ending), left
+        if ended:
+            give_back()
 
     def add(self, texts: Mapping[str, str]) -> tuple[list[str], int]:
         """Add nodes; gives their ids and the number of nodes there are then."""

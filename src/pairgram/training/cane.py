@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pairgram.graph import TextGraph
 from pairgram.text.ragged import Ragged
 from pairgram.training.cane_net import CaneNet, Weights, WordRows, loss_of_pairs
-from pairgram.training.sgns import noise_mass
+from pairgram.training.settings import noise_mass
 from pairgram.training.text import attach
 from pairgram.training.text_optimizer import TextOptimizer
 from pairgram.training.text_state import TextProgress

@@ -14,7 +14,7 @@ from pairgram import params
 from pairgram.errors import PairgramError
 from pairgram.io.atomic import replacing_file
 from pairgram.io.tensors import map_tensors, write_tensors
-from pairgram.training.sgns import Progress
+from pairgram.training.progress import Progress
 
 EVERY_SECONDS = 60.0
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from pairgram.graph import TextGraph
 from pairgram.kernels.fanout import draw_fanout
 from pairgram.training.graphsage_net import Bags, SageNet, link_loss
-from pairgram.training.sgns import noise_mass
+from pairgram.training.settings import noise_mass
 from pairgram.training.text import attach
 from pairgram.training.text_batches import KnownLinks, Noise
 from pairgram.training.text_optimizer import TextOptimizer

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine
 from pairgram.text.ragged import Ragged
+from pairgram.training.blocks import Span
 from pairgram.training.partition import Partition
 from pairgram.training.sources import IntArray, chunk_pairs
 
@@ -39,10 +40,15 @@ class DocumentWords:
         counts = np.bincount(self.words.values, minlength=self.n_words)
         return np.concatenate((np.zeros(len(self.words), np.int64), counts))
 
-    def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
+    def chunk(
+        self, k: int, parts: Partition, engine: Engine, span: Span | None = None
+    ) -> tuple[IntArray, IntArray]:
         """Pairs of the documents whose place in the random order is k modulo the chunks."""
         n = len(self.words)
         documents = parts.node[parts.node < n][k :: self.chunks]
+        if span is not None:
+            number = parts.number[documents]
+            documents = documents[(number >= span[0]) & (number < span[1])]
         words = self.words.take(documents)
         center = np.repeat(parts.number[documents], words.lengths)
         return center, parts.number[n + words.values]

@@ -40,6 +40,12 @@ class Partition:
     threshold: NDArray[np.uint32]
     alias: NDArray[np.int64]
 
+    def __post_init__(self) -> None:
+        # What a worker of a cluster reads from shared memory cannot be written either: frozen
+        # here, it is one type for the compiler.
+        for array in vars(self).values():
+            array.flags.writeable = False
+
     @property
     def parts(self) -> int:
         """Number of parts P."""

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine
 from pairgram.graph import TextGraph
 from pairgram.kernels import walks as kernel
 from pairgram.sampling.edges import EdgeSampler
 from pairgram.sampling.pairs import PairSampler
 from pairgram.sampling.walks import BLOCK_WALKS, WalkSampler
+from pairgram.training.blocks import Span
 from pairgram.training.partition import Partition
 
 IntArray = NDArray[np.integer[Any]]
@@ -43,33 +44,50 @@ class SampledPairs:
         Number of nodes.
     size
         About how many pairs a chunk holds at most.
+    self_pairs
+        Pairs of a centre with itself to add, for each of its pairs, rounded.
     """
 
-    def __init__(self, sampler: PairSampler, n_nodes: int, size: int = CHUNK_PAIRS) -> None:
-        self.sampler = sampler
-        most = int(sampler.bound(np.arange(n_nodes)).sum())
+    def __init__(
+        self,
+        sampler: PairSampler,
+        n_nodes: int,
+        size: int = CHUNK_PAIRS,
+        self_pairs: float = 0.0,
+    ) -> None:
+        self.sampler, self.self_pairs = sampler, self_pairs
+        most = int(sampler.bound(np.arange(n_nodes)).sum() * (1 + self_pairs))
         self.chunks = max(1, -(-most // size))
-        self._kept: tuple[IntArray, IntArray] | None = None
 
-    def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
+    def chunk(
+        self, k: int, parts: Partition, engine: Engine, span: Span | None = None
+    ) -> tuple[IntArray, IntArray]:
         """Pairs of the centres whose number is k modulo the number of chunks."""
-        if self._kept is not None:
-            return self._kept
-        pairs = self._draw(k, parts, engine)
-        if self.chunks == 1:
-            self._kept = pairs
-        return pairs
-
-    def _draw(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
-        centres: IntArray = parts.node[k :: self.chunks].astype(self.sampler.index_dtype)
+        low, high = span or (0, len(parts.node))
+        chosen = parts.node[low + (k - low) % self.chunks : high : self.chunks]
+        centres: IntArray = chosen.astype(self.sampler.index_dtype)
         drawn = list(engine.map(self.sampler.sample, self.sampler.blocks(centres)))
         if not drawn:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         number = parts.number.astype(self.sampler.index_dtype)
-        return (
-            np.concatenate([number[pairs.center] for pairs in drawn]),
-            np.concatenate([number[pairs.context] for pairs in drawn]),
-        )
+        center = np.concatenate([number[pairs.center] for pairs in drawn])
+        context = np.concatenate([number[pairs.context] for pairs in drawn])
+        if self.self_pairs:
+            return with_self_pairs(center, context, self.self_pairs)
+        return center, context
+
+
+def with_self_pairs(center: IntArray, context: IntArray, share: float) -> tuple[IntArray, IntArray]:
+    """Add pairs of every centre with itself, `share` times as many as it has, after its own.
+
+    >>> with_self_pairs(np.array([3, 3, 5, 5]), np.array([1, 2, 1, 3]), 0.5)
+    (array([3, 3, 3, 5, 5, 5]), array([1, 2, 3, 1, 3, 5]))
+    """
+    begin = np.flatnonzero(np.r_[True, center[1:] != center[:-1]]) if len(center) else center[:0]
+    count = np.diff(np.r_[begin, len(center)])
+    added = np.floor(share * count + 0.5).astype(np.int64)
+    nodes, places = np.repeat(center[begin], added), np.repeat(begin + count, added)
+    return np.insert(center, places, nodes), np.insert(context, places, nodes)
 
 
 class WalkWindows:
@@ -103,7 +121,9 @@ class WalkWindows:
         self.per_chunk = max(1, wanted // (2 * window * sampler.length))
         self.chunks = max(1, -(-self.walks // self.per_chunk))
 
-    def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
+    def chunk(
+        self, k: int, parts: Partition, engine: Engine, span: Span | None = None
+    ) -> tuple[IntArray, IntArray]:
         """Window pairs of the k-th run of walks; starts are taken in the random order of parts."""
         # The last number is what -1, the end of a walk, is looked up as.
         ids = np.arange(k * self.per_chunk, min((k + 1) * self.per_chunk, self.walks))
@@ -115,23 +135,26 @@ class WalkWindows:
             return number[self.sampler.walk(parts.node[start], round_)]
 
         walks = np.concatenate(list(engine.map(walk, blocks)))
-        return _grouped(walks, self.window, parts, engine)
+        return _grouped(walks, self.window, span or (0, len(parts.node)), engine)
 
 
-def _grouped(
-    walks: IntArray, window: int, parts: Partition, engine: LocalEngine
-) -> tuple[IntArray, IntArray]:
-    """Window pairs sorted by centre; each thread counts and places its share of the centres."""
-    count = np.zeros(len(parts.node), np.int64)
-    cuts = np.linspace(0, len(count), engine.threads + 1).astype(np.int64).tolist()
+def _grouped(walks: IntArray, window: int, span: Span, engine: Engine) -> tuple[IntArray, IntArray]:
+    """Window pairs of the centres in a span, sorted; each thread counts and places its share."""
+    low, high = span
+    count = np.zeros(high - low, np.int64)
+    cuts = np.linspace(low, high, engine.threads + 1).astype(np.int64).tolist()
     shares = list(pairwise(cuts))
-    engine.run(lambda r: kernel.count_window_pairs(walks, window, *r, count[slice(*r)]), shares)
+
+    def own(share: Span) -> slice:
+        return slice(share[0] - low, share[1] - low)
+
+    engine.run(lambda r: kernel.count_window_pairs(walks, window, *r, count[own(r)]), shares)
     place = np.cumsum(count) - count
     context = np.empty(int(count.sum()), walks.dtype)
     engine.run(
-        lambda r: kernel.place_window_pairs(walks, window, *r, place[slice(*r)], context), shares
+        lambda r: kernel.place_window_pairs(walks, window, *r, place[own(r)], context), shares
     )
-    return np.repeat(np.arange(len(count), dtype=walks.dtype), count), context
+    return np.repeat(np.arange(low, high, dtype=walks.dtype), count), context
 
 
 class DrawnEdges:
@@ -161,7 +184,10 @@ class DrawnEdges:
         self.chunks = max(1, round(draws / (chunk_pairs(graph.n_nodes) if size is None else size)))
         self.sampler = EdgeSampler(graph, per_edge / self.chunks, seed, directed)
 
-    def chunk(self, k: int, parts: Partition, engine: LocalEngine) -> tuple[IntArray, IntArray]:
+    def chunk(
+        self, k: int, parts: Partition, engine: Engine, span: Span | None = None
+    ) -> tuple[IntArray, IntArray]:
         """The k-th draws of all nodes."""
-        center, context = self.sampler.sample(parts.node, turn=k)
+        centres = parts.node if span is None else parts.node[slice(*span)]
+        center, context = self.sampler.sample(centres, turn=k)
         return parts.number[center], parts.number[context]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine
 from pairgram.graph import Adjacency
 from pairgram.sampling.pairs import PairSampler
 
@@ -58,7 +58,7 @@ class PairGroups:
     """
 
     def __init__(
-        self, sampler: PairSampler, n_nodes: int, engine: LocalEngine, most: int = KEPT_PAIRS
+        self, sampler: PairSampler, n_nodes: int, engine: Engine, most: int = KEPT_PAIRS
     ) -> None:
         self._sampler, self._n = sampler, n_nodes
         nodes: IntArray = np.arange(n_nodes).astype(sampler.index_dtype)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram.graph import TextGraph
 from pairgram.metrics import auc_pair
-from pairgram.training.sgns import noise_mass
+from pairgram.training.settings import noise_mass
 from pairgram.training.text_batches import KnownLinks
 
 MOST_TRIALS, FEWEST_TRIALS = 4_000, 20

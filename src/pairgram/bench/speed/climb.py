@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 Run = dict[str, Any]
@@ -36,12 +36,17 @@ def failed(runs: Sequence[Run], rung: int) -> str | None:
 def reached(
     runs: Sequence[Run], rungs: int, seeds: Sequence[int], rule: str, goal: float
 ) -> int | None:
-    """First rung whose mean over all seeds reaches the goal; None where none does (yet)."""
+    """Fastest rung whose mean over all seeds reaches the goal; None where none does (yet)."""
+    there = []
     for rung in range(rungs):
         found = scores_of(runs, rung, rule)
         if all(seed in found for seed in seeds) and fmean(found[s] for s in seeds) >= goal:
-            return rung
-    return None
+            there.append(rung)
+    return min(there, key=lambda rung: _seconds(runs, rung), default=None)
+
+
+def _seconds(runs: Sequence[Run], rung: int) -> float:
+    return float(median(run["whole"] for run in runs if run["rung"] == rung))
 
 
 def best(runs: Sequence[Run], rungs: int, seed: int, rule: str) -> int | None:
@@ -63,9 +68,9 @@ def next_step(
 ) -> Step | None:
     """Return what to run next; None when every rule is reached or the ladder ends.
 
-    Rungs are tried in their order with the first seed. One that comes near a goal not reached
-    below is run with the other seeds. When the ladder ends early under a rule, the best rung gets
-    the other seeds, so that its mean can be stated.
+    Rungs are tried in their order with the first seed, up to one that is over its limit. One that
+    comes near a goal not reached below is run with the other seeds. When the ladder ends early
+    under a rule, the best rung gets the other seeds, so that its mean can be stated.
 
     Parameters
     ----------
@@ -101,6 +106,8 @@ def next_step(
             continue
         tried = {run["seed"] for run in runs if run["rung"] == rung}
         if first not in tried:
+            if any(run.get("stopped") and run["rung"] < rung for run in runs):
+                break
             given = {rule for run in runs for rule in run.get("scores", {})}
             more = not given or any(rule in given for rule in wanted)
             return Step(rung, first) if more else _rest(runs, rungs, seeds, wanted)

@@ -31,6 +31,10 @@ class RunError(Exception):
     """A run that gave no result; the message is the reason."""
 
 
+class StoppedError(RunError):
+    """A run that was over its limit."""
+
+
 @dataclass(frozen=True)
 class Task:
     """What one run does."""
@@ -131,15 +135,15 @@ def _watch(command: list[str], environments: Environments, task: Task) -> float:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise RunError(f"stopped after {PATIENCE * task.limit:.0f} s") from None
-    if done.returncode != 0:
-        raise RunError(_reason(done, seconds))
+        raise StoppedError(f"stopped after {PATIENCE * task.limit:.0f} s") from None
+    if done.returncode < 0:
+        used = f"stopped by signal {-done.returncode}"
+        raise StoppedError(f"{used}; the limit is {seconds} processor seconds")
+    if done.returncode > 0:
+        raise RunError(_reason(done))
     return time.perf_counter() - began
 
 
-def _reason(done: "subprocess.CompletedProcess[str]", seconds: int) -> str:
-    if done.returncode < 0:
-        used = f"stopped by signal {-done.returncode}"
-        return f"{used}; the limit is {seconds} processor seconds"
+def _reason(done: "subprocess.CompletedProcess[str]") -> str:
     lines = (done.stderr or done.stdout).strip().splitlines()
     return lines[-1][:300] if lines else f"ended with status {done.returncode}"

@@ -179,7 +179,7 @@ def _quality_section(bench: "Bench", graph: str) -> Iterator[str]:
         f"DeepWalk (L 80, T 10, W 5) has AUC_pair {listed} on validation links (protocol `seen`, "
         f"mean of {seeds} seed{'s' * (seeds > 1)}); the goal is {quality.margin:g} less. Seconds "
         "are those of the whole job, from the edge list on disk to vectors on disk, import "
-        "included, compiling left out, of the first rung of the peer's ladder whose mean over "
+        "included, compiling left out, of the fastest rung of the peer's ladder whose mean over "
         f"seeds {', '.join(map(str, quality.seeds))} reaches the goal."
     )
     yield ""
@@ -251,8 +251,7 @@ def _ladders(bench: "Bench") -> Iterator[str]:
     yield (
         "Rungs are tried in this order with the first seed; one that comes near the reference on "
         "that seed's split is run with the other seeds. A run is stopped at its limit of "
-        "processor seconds "
-        f"({limit})."
+        f"processor seconds ({limit}), and the dearer rungs after it are not tried."
     )
     yield ""
     for peer in bench.peers.values():

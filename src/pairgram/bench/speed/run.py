@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 
 from pairgram.bench.speed import climb
-from pairgram.bench.speed.execute import Environments, RunError, Task, execute
+from pairgram.bench.speed.execute import Environments, RunError, StoppedError, Task, execute
 from pairgram.bench.speed.graphs import edge_file, missing, score
 from pairgram.bench.speed.limits import machine_limits
 from pairgram.bench.speed.records import QUALITY, REFERENCE, Run, SpeedStore, is_done, key_of
@@ -190,6 +190,8 @@ class Bench:
             result["limits"] = self._limits_of(entry["threads"])
         except RunError as error:
             result = {"error": str(error)}
+            if isinstance(error, StoppedError):
+                result["stopped"] = True
         run = {**entry, **result}
         self.store.add(figure, graph, peer, run)
         self.done.append(run)

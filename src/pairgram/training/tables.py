@@ -1,0 +1,131 @@
+"""Who holds the tables in training: here, the memory of one process, for all threads."""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from pairgram.engine import Engine
+from pairgram.errors import LostWorkerError
+from pairgram.training.blocks import (
+    Blocks,
+    Chain,
+    PairSource,
+    block_steps,
+    drawn_blocks,
+    train_block,
+)
+from pairgram.training.partition import Partition
+from pairgram.training.progress import Progress
+from pairgram.training.schedule import Schedule
+from pairgram.training.settings import Settings
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What training on a chunk came to: pairs, the mean loss of one, seconds by phase."""
+
+    pairs: int
+    loss: float
+    sampling: float
+    training: float
+
+
+class Tables(Protocol):
+    """Tables in training; a chunk moves them."""
+
+    def turn(self, schedule: Schedule) -> Turn:
+        """Train on the chunk of the progress's turn."""
+
+    def fetch(self) -> None:
+        """Bring the progress's tables up to date."""
+
+    def keep(self) -> None:
+        """Called after every turn, when all is counted."""
+
+    def recover(self, lost: LostWorkerError) -> None:
+        """Go back to what is safe, or raise."""
+
+    def close(self) -> None:
+        """Let go of what was started."""
+
+
+class SharedTables:
+    """The progress's own tables, which all threads of the engine write.
+
+    Parameters
+    ----------
+    source, parts, settings, engine
+        As in `train`.
+    state
+        The progress, whose tables are trained in place.
+    """
+
+    def __init__(
+        self,
+        source: PairSource,
+        parts: Partition,
+        settings: Settings,
+        engine: Engine,
+        state: Progress,
+    ) -> None:
+        self._source, self._parts, self._settings = source, parts, settings
+        self._engine, self._state = engine, state
+        self._steps = block_steps(parts.parts, settings.shared_table)
+        self._blocks: Blocks | None = None
+
+    def turn(self, schedule: Schedule) -> Turn:
+        """Run the blocks of the chunk, step after step."""
+        began, sampling = time.perf_counter(), 0.0
+        if self._blocks is None or self._source.chunks > 1:
+            self._blocks = None
+            k = self._state.turn % self._source.chunks
+            own = range(self._parts.parts)
+            self._blocks, sampling = drawn_blocks(self._source, k, self._parts, self._engine, own)
+        rates = step_rates(self._settings, schedule, self._state, len(self._steps))
+        losses: list[float] = []
+        for step, rate in zip(self._steps, rates, strict=True):
+            losses += self._step(step, self._blocks, rate)
+        pairs = len(self._blocks)
+        seconds = time.perf_counter() - began - sampling
+        return Turn(pairs, math.fsum(losses) / max(pairs, 1), sampling, seconds)
+
+    def _step(self, step: list[Chain], blocks: Blocks, rate: np.float32) -> list[float]:
+        """Descend on the chains of a step side by side; return the losses of their blocks."""
+        state, threads = self._state, self._engine.threads
+        tables = (state.center, 0), (state.context, 0)
+        descent, turn = self._settings.descent, state.turn
+
+        def run(chains: list[Chain]) -> list[float]:
+            return [
+                train_block(block, blocks, self._parts, descent, rate, turn, *tables)
+                for chain in chains
+                for block in chain
+            ]
+
+        shares = [step[t::threads] for t in range(threads)]
+        return [loss for losses in self._engine.map(run, shares) for loss in losses]
+
+    def fetch(self) -> None:
+        """They are up to date."""
+
+    def keep(self) -> None:
+        """Nothing can be lost but all."""
+
+    def recover(self, lost: LostWorkerError) -> None:
+        """No worker holds anything that could be lost."""
+        raise lost
+
+    def close(self) -> None:
+        """Forget the pairs."""
+        self._blocks = None
+
+
+def step_rates(
+    settings: Settings, schedule: Schedule, state: Progress, steps: int
+) -> list[np.float32]:
+    """Learning rate of every step of the turn that comes."""
+    shares = (schedule.share(state.turn + s / steps, state.scores) for s in range(steps))
+    return [np.float32(settings.learning_rate * share) for share in shares]

@@ -1,0 +1,220 @@
+"""The Ray engine on one machine: the same bits, also when a worker dies."""
+
+import importlib.util
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyarrow import parquet
+
+import pairgram as pg
+from cli_files import FAST, run, run_json, write_cliques
+from pairgram.engine import LocalEngine, open_engine
+from pairgram.engine.ray import RayEngine
+from pairgram.errors import InputError, MissingExtraError, PairgramError, ParameterError
+from pairgram.sampling.pairs import PairSampler
+from pairgram.training.settings import Settings
+from pairgram.training.sgns import train
+from pairgram.training.sources import SampledPairs
+
+N = 300
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="the extra 'ray' is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with RayEngine(workers=2) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def graph():
+    random = np.random.default_rng(0)
+    ends = (N * random.random((1200, 2)) ** 2).astype(np.int64)
+    return pg.TextGraph.from_edges(ends[:, 0], ends[:, 1], [str(i) for i in range(N)])
+
+
+@pytest.mark.quick
+def test_without_ray_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'pairgram\[ray\]'"):
+        RayEngine()
+    with pytest.raises(MissingExtraError, match="The engine 'ray' needs"), open_engine("ray"):
+        pass
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("given", [{"workers": 0}, {"workers": 1.5}, {"address": ""}])
+def test_bad_parameters_are_said(given):
+    with pytest.raises(ParameterError, match="parameter of RayEngine must be"):
+        RayEngine(**given)
+
+
+@pytest.mark.quick
+def test_an_unknown_engine_is_said(graph):
+    with pytest.raises(ParameterError, match=r"one of local, ray\. Got 'spark'"):
+        pg.PS(dim=8).fit(graph, engine="spark")
+
+
+@needs_ray
+@pytest.mark.parametrize("address", ["ray://somewhere:10001", "somewhere", "somewhere:port"])
+def test_addresses_of_another_form_are_said(address):
+    with pytest.raises(ParameterError, match="must be host:port or 'auto'"):
+        RayEngine(address)
+
+
+@needs_ray
+def test_an_address_that_does_not_answer_is_said_in_time():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    began = time.monotonic()
+    with pytest.raises(PairgramError, match=f"Ray at '{address}' does not answer"):
+        RayEngine(address)
+    assert time.monotonic() - began < 30  # ray itself is imported in this time
+
+
+@needs_ray
+def test_map_keeps_the_order_and_raises_what_a_task_raised(engine):
+    assert engine.threads == 2
+    big = np.arange(100_000)
+
+    def work(task):
+        if task == 7:
+            raise KeyError(task)
+        return task * int(big[task])
+
+    assert list(engine.map(work, range(6))) == [t * t for t in range(6)]
+    assert list(engine.map(work, [])) == []
+    with pytest.raises(KeyError):
+        engine.run(work, range(20))
+    assert list(engine.map(str, [1, 2])) == ["1", "2"]  # it still works
+
+
+@needs_ray
+@pytest.mark.parametrize("more", [{}, {"unique": True, "order": 2}])
+def test_pairs_are_those_of_the_local_engine(engine, graph, more):
+    expected = pg.sample_pairs(graph, seed=3, **more)
+    blocks = list(pg.iter_pairs(graph, seed=3, block_pairs=500, engine=engine, **more))
+    assert len(blocks) > 4
+    for name in ("center", "context", "order", "round"):
+        got = np.concatenate([getattr(block, name) for block in blocks])
+        np.testing.assert_array_equal(got, getattr(expected, name))
+
+
+@needs_ray
+def test_a_block_is_drawn_again_when_its_worker_dies(engine, graph, tmp_path):
+    sampler, mark = PairSampler(graph, 3, 2, seed=1), tmp_path / "died"
+    centres = list(sampler.blocks(np.arange(N, dtype=np.int32), 500))
+
+    def dies_once(block):
+        if not mark.exists() and block[0] > 0:
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sampler.sample(block)
+
+    got = list(engine.map(dies_once, centres))
+    assert mark.exists()
+    for block, pairs in zip(centres, got, strict=True):
+        np.testing.assert_array_equal(pairs.context, sampler.sample(block).context)
+
+
+@needs_ray
+@pytest.mark.parametrize("model", [pg.PS(dim=12, epochs=2), pg.LINE(dim=12, per_edge=3)], ids=str)
+def test_vectors_are_those_of_the_local_engine(engine, graph, model):
+    expected = model.fit(graph).vectors_
+    got = model.fit(graph, engine=engine).vectors_
+    np.testing.assert_array_equal(got.center, expected.center)
+    if expected.context is not None:
+        np.testing.assert_array_equal(got.context, expected.context)
+
+
+@needs_ray
+def test_training_ends_with_the_same_bits_when_a_worker_dies(engine, graph, tmp_path):
+    mark = tmp_path / "died"
+
+    class Deadly(SampledPairs):
+        def chunk(self, k, parts, engine, span=None):
+            if k == 1 and span is not None and not mark.exists():
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().chunk(k, parts, engine, span)
+
+    source = Deadly(PairSampler(graph, 3, 2, seed=1), N, 3000)
+    settings = Settings(dim=12, epochs=2, seed=3)
+    with LocalEngine(1) as local:
+        expected = train(source, graph.degree, settings, local)
+    got = train(source, graph.degree, settings, engine)
+    assert mark.exists()
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1], expected[1])
+
+
+@needs_ray
+def test_a_checkpoint_goes_from_engine_to_engine(engine, graph, tmp_path):
+    model, file = pg.PS(dim=12, epochs=4), tmp_path / "state"
+    expected = pg.PS(dim=12, epochs=4).fit(graph).vectors_
+
+    def stop(progress, turns):
+        if progress.turn == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(graph, checkpoint=file, callback=stop, engine=engine)
+    got = model.fit(graph, checkpoint=file).vectors_
+    np.testing.assert_array_equal(got.center, expected.center)
+
+
+@needs_ray
+def test_a_folder_that_workers_cannot_see_is_said(engine, tmp_path):
+    engine.check_folder(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    # The path of an open folder under /proc/self is another process's or nobody's in a worker.
+    handle = os.open(tmp_path, os.O_RDONLY)
+    try:
+        own = Path(f"/proc/self/fd/{handle}")
+        with pytest.raises(InputError, match="1 of 1 machines of the Ray cluster do not see"):
+            engine.check_folder(own)
+    finally:
+        os.close(handle)
+
+
+@needs_ray
+def test_fit_and_sample_from_the_command_line(engine, tmp_path):
+    edges, _ = write_cliques(tmp_path)
+    for name, flags in (("here", ()), ("there", ("--engine", "ray", "--threads", 2))):
+        said = run_json("fit", edges, "-o", tmp_path / name, *FAST, *flags)
+        run("sample", edges, "-o", tmp_path / f"{name}-pairs", "--shards", *flags)
+        run("sample", edges, "-o", tmp_path / f"{name}.parquet", *flags)
+    assert said["config"]["engine"] == "ray"
+    here, there = (pg.load(tmp_path / name).vectors_ for name in ("here", "there"))
+    np.testing.assert_array_equal(there.center, here.center)
+    np.testing.assert_array_equal(there.context, here.context)
+    tables = [parquet.read_table(tmp_path / f"{name}-pairs") for name in ("here", "there")]
+    tables += [parquet.read_table(tmp_path / f"{name}.parquet") for name in ("here", "there")]
+    assert len(tables[0]) > 100
+    assert all(table.equals(tables[0]) for table in tables)
+
+
+@needs_ray
+def test_workers_of_another_version_are_said(engine, monkeypatch):
+    monkeypatch.setattr(pg, "__version__", "9.9.9")
+    with pytest.raises(PairgramError, match=r"has pairgram \S+, here it is 9\.9\.9: install the"):
+        RayEngine()
+    assert list(engine.map(str, [1])) == ["1"]  # the cluster that others use stays
+
+
+@needs_ray
+def test_more_workers_than_cores_are_said(engine, caplog):
+    other = RayEngine(workers=5)
+    assert other.threads == 2
+    assert "5 workers asked for, 2 cores in the cluster" in caplog.text
+    other.close()
+    assert engine.threads == 2

@@ -1,0 +1,72 @@
+"""Several Ray nodes on one machine, one of which is killed in the middle of the work."""
+
+import numpy as np
+import pytest
+
+import pairgram as pg
+from pairgram.engine.ray import ENVIRONMENT, RayEngine
+from pairgram.training import owned
+
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra 'ray' is not installed")
+
+pytestmark = pytest.mark.slow
+N = 2000
+
+
+@pytest.fixture(scope="module")
+def graph():
+    random = np.random.default_rng(0)
+    ends = (N * random.random((8000, 2)) ** 2).astype(np.int64)
+    return pg.TextGraph.from_edges(ends[:, 0], ends[:, 1], [str(i) for i in range(N)])
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    started = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    yield started
+    started.shutdown()
+
+
+def kill(cluster, node):
+    """End all processes of a node at once."""
+    cluster.remove_node(node, allow_graceful=False)
+
+
+def test_pairs_are_the_same_when_a_node_dies(cluster, graph):
+    node = cluster.add_node(num_cpus=1)
+    expected = pg.sample_pairs(graph, seed=3)
+    with RayEngine(cluster.address) as engine:
+        assert engine.threads == 2
+        blocks = []
+        for block in pg.iter_pairs(graph, seed=3, block_pairs=2000, engine=engine):
+            blocks.append(block)
+            if len(blocks) == 3:
+                kill(cluster, node)
+        assert len(blocks) > 10
+        got = np.concatenate([block.context for block in blocks])
+    np.testing.assert_array_equal(got, expected.context)
+
+
+def test_vectors_are_the_same_when_a_node_dies(cluster, graph, monkeypatch):
+    monkeypatch.setattr(owned, "FETCH_SECONDS", 0.0)
+    node = cluster.add_node(num_cpus=2)
+    expected = pg.PS(dim=16, epochs=6).fit(graph).vectors_
+    turns, killed = [], []
+
+    def watch(progress, _):
+        turns.append(progress.turn)
+        if progress.turn == 3 and not killed:
+            killed.append(node)
+            kill(cluster, node)
+
+    with RayEngine(cluster.address) as engine:
+        assert engine.threads == 3
+        model = pg.PS(dim=16, epochs=6)
+        got = model.fit(graph, callback=watch, engine=engine).vectors_
+        assert engine.threads == 1
+    assert killed
+    assert turns == [1, 2, 3, 4, 5, 6]  # goes on from what was fetched after turn 3
+    np.testing.assert_array_equal(got.center, expected.center)
+    np.testing.assert_array_equal(got.context, expected.context)
