@@ -100,8 +100,7 @@ class MethodFlags:
     cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
     batch_size: Annotated[
-        int | None,
-        _flag("tge, graphgan: centres of a batch; stne: walks; others: links."),
+        int | None, _flag("tge, graphgan: centres of a batch; stne: walks; others: links.")
     ] = None
     patience: Annotated[
         int | None,
