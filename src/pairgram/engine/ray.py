@@ -131,22 +131,30 @@ class RayEngine:
         return crew
 
     def check_folder(self, folder: Path) -> None:
-        """Raise `InputError` unless every machine of the cluster sees a folder of this one."""
+        """Raise `InputError` unless every machine sees a folder of this one to write to."""
         mark = folder / f".seen-{uuid4().hex}"
         mark.touch()
-
-        def sees(path: str) -> bool:
-            return Path(path).exists()
-
         try:
-            seen = self._on_each_node(sees, str(mark))
+            self._check_seen(mark, f"{folder}", "folder")
         finally:
             mark.unlink()
+
+    def check_file(self, file: Path) -> None:
+        """Raise `InputError` unless every machine of the cluster sees a file of this one."""
+        self._check_seen(file, f"{file}", "file")
+
+    def _check_seen(self, path: Path, name: str, kind: str) -> None:
+        size = path.stat().st_size
+
+        def sees(place: str) -> bool:
+            return Path(place).is_file() and Path(place).stat().st_size == size
+
+        seen = self._on_each_node(sees, str(path))
         blind = [host for host, found in seen if not found]
         if blind:
             raise InputError(
-                f"{folder}: {len(blind)} of {len(seen)} machines of the Ray cluster do not see "
-                f"this folder, such as {blind[0]}. Give one that all of them share."
+                f"{name}: {len(blind)} of {len(seen)} machines of the Ray cluster do not see this "
+                f"{kind}, such as {blind[0]}. Give one that all of them share."
             )
 
     def _connect(self, address: str) -> None:
