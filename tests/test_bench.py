@@ -90,7 +90,7 @@ def test_the_methods_of_a_spec_take_its_parameters(table):
         for method, entry in table.methods.items():
             if entry.absent or entry.model in (FLOORS, COUNTS) or entry.table:
                 continue
-            trials = row.tuning.trials[method] if row.tuning else [{}]
+            trials = (row.tuning and row.tuning.trials[method]) or [{}]
             for trial in trials:
                 model = build(entry.model, {**row.parameters[method], **trial}, seed=0)
                 params.check(method, model.constraints, model.get_params())

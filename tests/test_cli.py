@@ -18,7 +18,7 @@ from pairgram.cli.methods import MethodFlags
 from pairgram.graph import TextGraph
 from pairgram.models import METHODS
 from pairgram.vectors import Vectors
-from worlds import TRAINED
+from worlds import TRAINED, encoder_folder
 
 
 @pytest.fixture
@@ -81,6 +81,8 @@ def test_fit_every_method(method, cliques, tmp_path):
     files = (cliques[0], "--texts", cliques[1])
     (tmp_path / "words.txt").write_text("text 1 0\na0 0 1\n")
     flags = FAST if method in TRAINED else ("--word-vectors", tmp_path / "words.txt")
+    if method == "sentence_encoder":
+        flags = ("--pretrained", encoder_folder(), "--epochs", "2")
     said = run("fit", *files, "-o", tmp_path / "model", "--model", method, *flags)
     assert said.stdout.startswith(METHODS[method].__name__)
     assert pg.load(tmp_path / "model").method == method

@@ -53,6 +53,9 @@ OTHER = {
     "samples": lambda old: 4 if old is None else old + 1,
     "start_epochs": lambda old: 3,
     "part": lambda old: "discriminator",
+    "temperature": lambda old: 2 * old,
+    "far_neighbours": lambda old: old - 1,
+    "alone": lambda old: old + 0.25,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
 # These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.

@@ -32,6 +32,7 @@ FEWER = {
     "paper2vec": {"times": 2, "text_epochs": 2},
     "stne": {"times": 2, "epochs": 2},
     "graphgan": {"epochs": 2, "start_epochs": 2},
+    "sentence_encoder": {"epochs": 2}, "graphsage": {"epochs": 2},
 }  # fmt: skip
 
 
@@ -41,8 +42,9 @@ def build(method, **more):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    for source, pairs in ((SampledPairs, 250), (WalkWindows, 1500), (DrawnEdges, 5000)):
-        monkeypatch.setattr(source.__init__, "__defaults__", (pairs,))
+    sizes = ((SampledPairs, (250, 0.0)), (WalkWindows, (1500,)), (DrawnEdges, (5000,)))
+    for source, defaults in sizes:
+        monkeypatch.setattr(source.__init__, "__defaults__", defaults)
 
 
 def tables(model):

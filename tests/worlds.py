@@ -1,16 +1,31 @@
 """The world with a known answer in which all methods are tested."""
 
+import atexit
 import inspect
 import itertools
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import pairgram as pg
 from pairgram.models import METHODS
+from tiny_encoder import write_encoder
 
 SIZE = 8
 WORD_VECTORS = str(Path(__file__).parent / "data" / "word_vectors.txt")
+
+
+@cache
+def encoder_folder():
+    """A tiny sentence encoder, the same in every process that asks for one."""
+    place = tempfile.mkdtemp(prefix="pairgram-encoder-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return str(write_encoder(Path(place)))
+
+
 # Small and quick settings under which the world is learnt; a new method needs an entry.
 SMALL = {
     # Under 'calibrated' pairs sampled across the bridge are likely, and rightly so.
@@ -58,6 +73,23 @@ SMALL = {
         "threads": 1,
     },
     "graphgan": {"dim": 16, "epochs": 5, "samples": 5, "batch_size": 8},
+    "sentence_encoder": {
+        "pretrained": encoder_folder(),
+        "epochs": 6,
+        "learning_rate": 0.005,
+        "batch_size": 16,
+        "threads": 1,
+    },
+    "graphsage": {
+        "dim": 16,
+        "features": 4,
+        "neighbours": 4,
+        "far_neighbours": 3,
+        "epochs": 20,
+        "learning_rate": 0.01,
+        "batch_size": 16,
+        "threads": 1,
+    },
 }
 # Methods that draw and train; the others are the same whatever the seed.
 TRAINED = [method for method, cls in METHODS.items() if "seed" in cls.constraints]

@@ -18,15 +18,17 @@ def build(method: str, parameters: dict[str, Any], seed: int, threads: int | Non
 
 
 def ready(job: Job) -> Model:
-    """Model of a job with the files it reads: word vectors are given by their registered name."""
+    """Model of a job with the files it reads, which are given by their registered names."""
     return with_files(build(job.model, job.parameters, job.seed, job.threads))
 
 
 def with_files(model: Model) -> Model:
-    """Put the path of registered word vectors in the place of their name."""
-    given = model.get_params().get("word_vectors")
-    if given in datasets.WORD_VECTORS:
-        model.set_params(word_vectors=str(datasets.word_vectors(given)))
+    """Put the paths of registered word vectors and encoders in the place of their names."""
+    given = model.get_params()
+    if given.get("word_vectors") in datasets.WORD_VECTORS:
+        model.set_params(word_vectors=str(datasets.word_vectors(given["word_vectors"])))
+    if given.get("pretrained") in datasets.ENCODERS:
+        model.set_params(pretrained=str(datasets.sentence_encoder(given["pretrained"])))
     return model
 
 
@@ -46,10 +48,12 @@ def saved(job: Job, folder: str) -> Model:
 
 
 def comparable(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that decide what is trained; word vectors by the name of their file."""
+    """Parameters that decide what is trained; word vectors and encoders by name, not by place."""
     kept = {k: v for k, v in parameters.items() if k not in UNTRAINED}
     if kept.get("word_vectors"):
         kept["word_vectors"] = _file_name(str(kept["word_vectors"]))
+    if kept.get("pretrained"):
+        kept["pretrained"] = _encoder_name(str(kept["pretrained"]))
     return kept
 
 
@@ -58,9 +62,21 @@ def recorded(model: Model, job: Job) -> dict[str, Any]:
     kept = {k: v for k, v in model.get_params().items() if k != "threads"}
     if kept.get("word_vectors"):
         kept["word_vectors"] = job.parameters.get("word_vectors")
+    if kept.get("pretrained"):
+        kept["pretrained"] = job.parameters.get("pretrained")
     return kept
 
 
 def _file_name(given: str) -> str:
     entry = datasets.WORD_VECTORS.get(given)
     return Path(given).name if entry is None else entry.file.name
+
+
+def _encoder_name(given: str) -> str:
+    """Name of a registered encoder, whether in its package or among the datasets."""
+    place = Path(given)
+    for name, entry in datasets.ENCODERS.items():
+        inside = (place.parent.name, place.name) == (entry.package, entry.inside)
+        if place.name == name or inside:
+            return name
+    return given

@@ -18,7 +18,8 @@ A file is one table, named after it:
   `missing` (why not run).
 - `goals`: `candidate` against `baseline`: largest loss `margin`, `fewer_pairs` times fewer pairs.
 - `tuning`: `seeds` and `share` of the validation splits, `seconds` for every row and method,
-  `trials`: method -> list of parameters, laid over the row's; as many for every method.
+  `trials`: method -> list of parameters, laid over the row's; as many for every method, or none
+  for one that has nothing to tune.
 - `notes`: sentences to print below the table.
 - `quick`: entries that replace those above in a quick run.
 """

@@ -119,7 +119,8 @@ class SpecReader:
         entries["trials"] = {**shared.get("trials", {}), **own.get("trials", {})}
         self._keys(f"tuning of {owner}", entries, _TUNING_KEYS, needed=_TUNING_KEYS)
         trials = {method: tuple(listed) for method, listed in entries["trials"].items()}
-        if set(trials) != set(table["methods"]) or len({len(t) for t in trials.values()}) != 1:
+        sizes = {len(listed) for listed in trials.values() if listed}
+        if set(trials) != set(table["methods"]) or len(sizes) != 1:
             found = ", ".join(f"{method} {len(listed)}" for method, listed in trials.items())
             self._refuse(f"tuning of {owner} must give every method as many trials. Got {found}.")
         return Tuning(

@@ -48,6 +48,8 @@ def tune_tables(
             if row.tuning is None or row.missing is not None:
                 continue
             for method in filter(selection.takes_method, table.methods):
+                if not row.tuning.trials[method]:
+                    continue
                 search = _Search(table, row, row.tuning, method, store, threads)
                 written.append(search.run(force))
     return written

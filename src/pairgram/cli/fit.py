@@ -36,7 +36,7 @@ def fit(
         str,
         typer.Option(
             help="ps, deepwalk, node2vec, line, tge, text_matching, tadw, paper2vec, cane, "
-            "stne or graphgan."
+            "stne, graphgan, sentence_encoder or graphsage."
         ),
     ] = "ps",
     calibrate: Annotated[

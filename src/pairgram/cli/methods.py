@@ -34,7 +34,9 @@ class MethodFlags:
     q: Annotated[float | None, _flag("node2vec: in-out parameter.", "--q")] = None
     per_edge: Annotated[float | None, _flag("line: draws of an edge.")] = None
     negatives: Annotated[int | None, _flag("Noise nodes per pair.")] = None
-    epochs: Annotated[int | None, _flag("Passes over the pairs.")] = None
+    epochs: Annotated[
+        int | None, _flag("Passes over the pairs; sentence_encoder: 0 trains nothing.")
+    ] = None
     learning_rate: Annotated[float | None, _flag("First rate; it falls linearly.")] = None
     l2: Annotated[float | None, _flag("Weight of the vectors' squared lengths.", "--l2")] = None
     offset: Annotated[
@@ -47,7 +49,8 @@ class MethodFlags:
     preset: Annotated[str | None, _flag("tge: paper or best.")] = None
     encoder: Annotated[str | None, _flag("tge: bilstm, bag or pretrained.")] = None
     pretrained: Annotated[
-        str | None, _flag("tge: folder of the sentence-transformers model that pretrained reads.")
+        str | None,
+        _flag("tge, sentence_encoder: folder of the sentence-transformers model that is read."),
     ] = None
     contexts: Annotated[str | None, _flag("tge: contexts from table, text or both.")] = None
     id_vectors: Annotated[
@@ -57,14 +60,22 @@ class MethodFlags:
     without_word: Annotated[bool | None, _flag("tge: characters alone.", "--without-word")] = None
     cleaning: Annotated[str | None, _flag("Methods that read texts: paper or words.")] = None
     min_count: Annotated[int | None, _flag("Rarer words are unknown.")] = None
-    max_words: Annotated[int | None, _flag("tge, cane: words of a text that are read.")] = None
+    max_words: Annotated[
+        int | None, _flag("tge, cane, sentence_encoder: words of a text that are read.")
+    ] = None
     word_vectors: Annotated[
         str | None, _flag("tge, text_matching: file of word vectors, text or npz.")
     ] = None
-    features: Annotated[int | None, _flag("tadw, stne: length of a text's features.")] = None
-    neighbours: Annotated[
-        int | None, _flag("paper2vec: links from a node to those of the nearest texts.")
+    features: Annotated[
+        int | None, _flag("tadw, stne, graphsage: length of a text's features.")
     ] = None
+    neighbours: Annotated[
+        int | None,
+        _flag("paper2vec: links from a node to those of the nearest texts; graphsage: neighbours."),
+    ] = None
+    far_neighbours: Annotated[int | None, _flag("graphsage: neighbours of each of those.")] = None
+    alone: Annotated[float | None, _flag("graphsage: share of nodes read alone.")] = None
+    temperature: Annotated[float | None, _flag("sentence_encoder: divides the cosines.")] = None
     text_epochs: Annotated[int | None, _flag("paper2vec: passes over the texts.")] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
     shared_negatives: Annotated[
@@ -86,10 +97,14 @@ class MethodFlags:
     cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
     batch_size: Annotated[
-        int | None, _flag("tge, graphgan: centres of a batch; cane: links; stne: walks.")
+        int | None,
+        _flag("tge, graphgan: centres of a batch; stne: walks; others: links."),
     ] = None
     patience: Annotated[
-        int | None, _flag("ps, tge: epochs without a better score before the end; 0 runs all.")
+        int | None,
+        _flag(
+            "ps, tge, sentence_encoder: epochs without a better score before the end; 0 runs all."
+        ),
     ] = None
     refit: Annotated[
         bool | None, _flag("tge: after an end by --patience, train on all links.", "--refit")
@@ -103,7 +118,7 @@ class MethodFlags:
     ] = None
     start_epochs: Annotated[int | None, _flag("graphgan: epochs of the PS it starts from.")] = None
     part: Annotated[str | None, _flag("graphgan: keep the generator or discriminator.")] = None
-    device: Annotated[str | None, _flag("tge, cane, stne: auto, cpu, cuda or mps.")] = None
+    device: Annotated[str | None, _flag("Methods that use torch: auto, cpu, cuda or mps.")] = None
 
     def given(self) -> dict[str, Any]:
         """Return the parameters that the user gave."""

@@ -7,11 +7,13 @@ from numpy.typing import NDArray
 
 from pairgram.datasets import cane, icd10cm, snap, snomed, terminologies
 from pairgram.datasets.base import DataFile, Dataset
+from pairgram.datasets.encoders import ENCODERS
 from pairgram.datasets.glove import WORD_VECTORS
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 
 __all__ = [
+    "ENCODERS",
     "WORD_VECTORS",
     "DataFile",
     "Dataset",
@@ -21,6 +23,7 @@ __all__ = [
     "names",
     "node_dates",
     "path",
+    "sentence_encoder",
     "word_vectors",
 ]
 
@@ -80,6 +83,14 @@ def word_vectors(name: str) -> Path:
         known = ", ".join(WORD_VECTORS)
         raise InputError(f"There are no word vectors {name!r}; known are {known}.")
     return WORD_VECTORS[name].path()
+
+
+def sentence_encoder(name: str) -> Path:
+    """Folder of a sentence encoder that is known by name."""
+    if name not in ENCODERS:
+        known = ", ".join(ENCODERS)
+        raise InputError(f"There is no sentence encoder {name!r}; known are {known}.")
+    return ENCODERS[name].path()
 
 
 def label_file(name: str) -> Path:

@@ -55,7 +55,7 @@ def train(
         raised there ends the training with the progress still sound.
     """
     net.to(device)
-    _densify(net, device)
+    densify(net, device)
     optimizer = TextOptimizer(
         net, settings.optimizer, settings.learning_rate, settings.clip, net.shares_of_rate
     )
@@ -83,7 +83,7 @@ def train(
             if after_turn is not None:
                 after_turn(state, end)
     if state.best:
-        _load(net, state.best)
+        load_weights(net, state.best)
     return state
 
 
@@ -177,7 +177,8 @@ def weights_of(net: nn.Module) -> Arrays:
     return {name: value.detach().cpu().numpy().copy() for name, value in net.state_dict().items()}
 
 
-def _load(net: nn.Module, weights: Arrays) -> None:
+def load_weights(net: nn.Module, weights: Arrays) -> None:
+    """Take up what `weights_of` gave."""
     net.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
 
 
@@ -188,7 +189,7 @@ def attach(state: TextProgress, net: nn.Module, optimizer: TextOptimizer) -> Non
         for name, array in state.stored.items():
             kind, key = name.split("/", 1)
             split[kind][key] = array
-        _load(net, split["net"])
+        load_weights(net, split["net"])
         optimizer.restore(split["optimizer"])
         state.stored = {}
 
@@ -199,7 +200,7 @@ def attach(state: TextProgress, net: nn.Module, optimizer: TextOptimizer) -> Non
     state.current = current
 
 
-def _densify(net: TextNet, device: Any) -> None:
+def densify(net: nn.Module, device: Any) -> None:
     """Apple's devices have no sparse gradients."""
     for layer in net.modules():
         if isinstance(layer, nn.Embedding) and torch.device(device).type == "mps":

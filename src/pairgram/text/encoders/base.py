@@ -83,10 +83,13 @@ class Encoder(nn.Module):
         Words of the vocabulary, <unk> among them.
     dim
         Length of a text's vector.
+    words_at_once
+        Words of a batch of texts to encode on the CPU.
     """
 
     size: int
     dim: int
+    words_at_once: int = 1 << 15
 
     @abstractmethod
     def spell(self, words: Sequence[str]) -> Ragged:

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from pairgram.text.encoders.base import Batch, Encoder, Texts
 from pairgram.text.ragged import Ragged
 
-BATCH_WORDS = 1 << 15
 DEVICE_BATCH_WORDS = 1 << 18
-"""Words of a batch on the CPU, and elsewhere, where every launch costs the same."""
+"""Words of a batch elsewhere than on the CPU, where every launch costs the same."""
 
 Planned = tuple[NDArray[np.int64], Batch]
 
@@ -51,8 +50,9 @@ def plan(
     encoder: Encoder, words: Ragged, spelling: Ragged, device: Any, featured: bool
 ) -> Iterator[Planned]:
     """Rows of texts, and those texts as the encoder takes them."""
-    most = BATCH_WORDS if torch.device(device).type == "cpu" else DEVICE_BATCH_WORDS
-    for rows in _batches(words.lengths, most):
+    on_cpu = torch.device(device).type == "cpu"
+    most = encoder.words_at_once if on_cpu else DEVICE_BATCH_WORDS
+    for rows in batches(words.lengths, most):
         texts = Texts(words.take(rows), spelling, featured=featured)
         yield rows, encoder.batch(texts, device)
 
@@ -72,7 +72,7 @@ def encode_planned(
     return vectors
 
 
-def _batches(lengths: NDArray[np.int64], most: int) -> Iterator[NDArray[np.int64]]:
+def batches(lengths: NDArray[np.int64], most: int) -> Iterator[NDArray[np.int64]]:
     """Rows by length, cut so that a batch has about so many words."""
     order = np.argsort(lengths, kind="stable")
     total = np.cumsum(np.maximum(lengths[order], 1))

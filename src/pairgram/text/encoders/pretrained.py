@@ -1,6 +1,6 @@
 """A pretrained transformer as an encoder, fine-tuned with the rest: extra `lm`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +11,21 @@ from torch import Tensor, nn
 from pairgram.errors import FileFormatError, MissingExtraError
 from pairgram.io.tensors import map_tensors
 from pairgram.text.encoders.base import Batch, Encoder, Plan, Texts
+from pairgram.text.encoders.bert import Bert
 from pairgram.text.pieces import Pretrained
 from pairgram.text.ragged import Ragged
 
 WEIGHTS = "model.safetensors"
 POOLER = "pooler."
 PRETRAINED_RATE = 0.01
+WORDS_AT_ONCE = 1 << 12
+"""Pieces of a batch on the CPU: more do not stay in its cache."""
 
 
 class PretrainedEncoder(Encoder):
     """e = W·h + b, h the mean (or first) output of a transformer over the pieces of a text.
 
+    A BERT is built out of torch's layers; other transformers need the library of that name.
     The pieces are the transformer's own: word ids of a batch are piece ids, and nothing is
     spelled. Dropped words become its unknown piece. Its own dropout stays off, so that a resumed
     training ends as an unbroken one.
@@ -31,23 +35,25 @@ class PretrainedEncoder(Encoder):
     parts
         Shape and pieces of the transformer.
     dim
-        Length of a text's vector.
+        Length of a text's vector; None takes h as it is.
     """
 
-    def __init__(self, parts: Pretrained, dim: int) -> None:
+    words_at_once = WORDS_AT_ONCE
+
+    def __init__(self, parts: Pretrained, dim: int | None = None) -> None:
         super().__init__()
-        transformers = _transformers()
-        config = transformers.AutoConfig.for_model(**parts.config)
-        self.model = transformers.AutoModel.from_config(config)
-        if hasattr(self.model, "pooler"):
-            self.model.pooler = None  # a layer for another task, never trained here
+        self.model = Bert(parts.config) if Bert.fits(parts.config) else _Library(parts.config)
         # A batch reads few of its pieces: only those move.
         table = self.model.get_input_embeddings()
         table.sparse = True
         self._table = next(n for n, p in self.named_parameters() if p is table.weight)
-        self.dim, self.size = dim, int(config.vocab_size)
+        self.size, self.width = table.weight.shape
+        self.dim = self.width if dim is None else dim
         self.unknown, self.first_piece = parts.unknown, parts.pooling == "cls"
-        self.project = nn.Linear(int(config.hidden_size), dim)
+        if dim is None:
+            self.project = nn.Identity()
+            return
+        self.project = nn.Linear(self.width, dim)
         # Texts that were alike stay alike.
         nn.init.orthogonal_(self.project.weight)
         nn.init.zeros_(self.project.bias)
@@ -57,14 +63,13 @@ class PretrainedEncoder(Encoder):
         path = Path(folder) / WEIGHTS
         if not path.is_file():
             raise FileFormatError(folder, f"is no sentence-transformers folder: no {WEIGHTS}.")
-        prefix = f"{self.model.base_model_prefix}."
         found = {
-            name.removeprefix(prefix): torch.from_numpy(np.array(array, np.float32))
+            name: torch.from_numpy(np.array(array, np.float32))
             for name, array in map_tensors(path).items()
-            if not name.removeprefix(prefix).startswith(POOLER) and "position_ids" not in name
+            if POOLER not in name and "position_ids" not in name
         }
         try:
-            self.model.load_state_dict(found)
+            self.model.load_state_dict(self.model.names_of_file(found))
         except RuntimeError as error:
             first = str(error).splitlines()[-1].strip()
             raise FileFormatError(path, f"does not fit its config.json: {first}") from None
@@ -104,9 +109,9 @@ class PretrainedEncoder(Encoder):
         """Vectors of texts, shape (b, dim)."""
         pieces, mask = batch.arrays["pieces"], batch.arrays["mask"]
         if pieces.shape[1] == 0:
-            mean = self.project.weight.new_zeros(len(pieces), self.project.in_features)
+            mean = self.word_table().new_zeros(len(pieces), self.width)
         else:
-            states = self.model(input_ids=pieces, attention_mask=mask.long()).last_hidden_state
+            states = self.model(pieces, mask)
             mean = states[:, 0] if self.first_piece else _mean(states, mask)
         vectors: Tensor = self.project(mean)
         return vectors
@@ -118,9 +123,31 @@ def _mean(states: Tensor, mask: Tensor) -> Tensor:
     return mean
 
 
-def _transformers() -> Any:
-    try:
-        import transformers
-    except ImportError:
-        raise MissingExtraError("The pretrained encoder", "lm") from None
-    return transformers
+class _Library(nn.Module):
+    """Any transformer that the library of that name can build, with the calls of `Bert`."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__()
+        try:
+            import transformers
+        except ImportError:
+            raise MissingExtraError("The pretrained encoder", "lm") from None
+        kind = transformers.AutoConfig.for_model(**config)
+        self.model = transformers.AutoModel.from_config(kind)
+        if hasattr(self.model, "pooler"):
+            self.model.pooler = None  # a layer for another task, never trained here
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The table of piece vectors."""
+        table: nn.Embedding = self.model.get_input_embeddings()
+        return table
+
+    def names_of_file(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Weights of a file under their names in here."""
+        prefix = f"{self.model.base_model_prefix}."
+        return {f"model.{name.removeprefix(prefix)}": value for name, value in weights.items()}
+
+    def forward(self, pieces: Tensor, mask: Tensor) -> Tensor:
+        """Outputs for pieces under a mask, (b, L, width)."""
+        states: Tensor = self.model(input_ids=pieces, attention_mask=mask.long()).last_hidden_state
+        return states
