@@ -220,6 +220,8 @@ def test_more_workers_than_cores_are_said(engine, caplog):
     assert "5 workers asked for, 2 cores in the cluster" in caplog.text
     other.close()
     assert engine.threads == 2
+    with pytest.raises(ParameterError, match="this process is in a Ray cluster already"):
+        RayEngine("head:6379")
 
 
 @needs_ray

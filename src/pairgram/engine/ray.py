@@ -65,6 +65,11 @@ class RayEngine:
         params.check("RayEngine", CONSTRAINTS, given)
         self._ray, self._asked = _import_ray(), workers
         self._owns = not self._ray.is_initialized()
+        if not self._owns and address is not None:
+            raise ParameterError(
+                f"RayEngine cannot join {address!r}: this process is in a Ray cluster already. "
+                "Leave out the address, or leave that cluster with ray.shutdown()."
+            )
         if self._owns:
             self._connect(address or os.environ.get("RAY_ADDRESS") or "local")
         try:
