@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -81,6 +82,24 @@ def test_an_address_that_does_not_answer_is_said_in_time():
     with pytest.raises(PairgramError, match=f"Ray at '{address}' does not answer"):
         RayEngine(address)
     assert time.monotonic() - began < 30  # ray itself is imported in this time
+
+
+@needs_ray
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
+def test_a_port_of_something_else_is_said(answer):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            line, _ = server.accept()
+            with line:
+                line.recv(100)
+                line.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(PairgramError, match="what listens there is not Ray"):
+            RayEngine(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
 
 
 @needs_ray

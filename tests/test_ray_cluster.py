@@ -38,6 +38,7 @@ def kill(cluster, node):
 
 
 def test_pairs_are_the_same_when_a_node_dies(cluster, graph):
+    # Joining by address also shows that a real cluster greets as it should.
     node = cluster.add_node(num_cpus=1)
     expected = pg.sample_pairs(graph, seed=3)
     with RayEngine(cluster.address) as engine:

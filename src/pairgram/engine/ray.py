@@ -22,6 +22,8 @@ from pairgram.errors import (
 )
 
 CONNECT_SECONDS = 10.0
+SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""An empty frame of HTTP/2; the fourth byte is its kind."""
 PLACE_SECONDS = 300.0
 RETRIES = 10
 ENVIRONMENT = {
@@ -298,7 +300,10 @@ def _lost(error: object) -> str:
 
 
 def _check_answers(address: str) -> None:
-    """Raise `PairgramError` unless something listens where the cluster should."""
+    """Raise `PairgramError` unless what listens there speaks as a cluster does.
+
+    Ray itself tries for minutes.
+    """
     if address == "auto":
         return
     host, _, port = address.rpartition(":")
@@ -308,12 +313,27 @@ def _check_answers(address: str) -> None:
             "from outside a cluster submit the command with 'ray job submit'."
         )
     try:
-        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+        with socket.create_connection((host, int(port)), CONNECT_SECONDS) as line:
+            if not os.environ.get("RAY_USE_TLS"):
+                _check_greets(line)
     except OSError as error:
         raise PairgramError(
             f"Ray at {address!r} does not answer within {CONNECT_SECONDS:.0f} s ({error}). Check "
             "the address, or leave it out to run on this machine."
         ) from None
+
+
+def _check_greets(line: socket.socket) -> None:
+    """Raise `OSError` unless the other side answers the greeting of HTTP/2, as gRPC does."""
+    line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
+    answer = b""
+    while len(answer) < len(SETTINGS):
+        more = line.recv(len(SETTINGS) - len(answer))
+        if not more:
+            raise ConnectionError("what listens there is not Ray")
+        answer += more
+    if answer[3:4] != SETTINGS[3:4]:
+        raise ConnectionError("what listens there is not Ray")
 
 
 def _import_ray() -> Any:
