@@ -72,6 +72,11 @@ class Job:
         return 4 if self.nodes < 2**31 else 8
 
     @property
+    def drawn_pair(self) -> int:
+        """A pair while a chunk is drawn: two ends, order and round, and the ends twice more."""
+        return 2 * self.id_bytes + 3 + 4 * self.id_bytes
+
+    @property
     def csr(self) -> float:
         """Neighbour lists."""
         return 8.0 * (self.nodes + 1) + 2.0 * self.edges * self.id_bytes
@@ -94,7 +99,7 @@ def simulate(job: Job, cluster: Cluster, rates: Rates) -> dict[str, float]:
     shared = job.csr + PARTITION_ROW * job.nodes + 4 * job.nodes  # and the hubs' numbers
     scratch = job.nodes * (2 + 2 + 4 + job.id_bytes)
     own = 2 * job.table / workers + job.table / job.parts
-    pairs_held = 4 * job.id_bytes * chunk / workers + job.id_bytes * job.nodes
+    pairs_held = job.drawn_pair * chunk / workers + job.id_bytes * job.nodes
     worker = scratch + own + pairs_held
     per_machine = shared + worker * workers / machines
     driver = 2 * job.csr + NAME * job.nodes + PARTITION_ROW * job.nodes + 6 * job.table
@@ -116,10 +121,10 @@ def simulate(job: Job, cluster: Cluster, rates: Rates) -> dict[str, float]:
 
 def foretold_here(job: Job, rates: Rates, cores: int) -> dict[str, float]:
     """Bytes and seconds of a run on the threads of this machine."""
-    arrays = job.csr + 8.0 * job.edges + PARTITION_ROW * job.nodes
+    arrays = job.csr + 16.0 * job.edges + (PARTITION_ROW + NAME) * job.nodes
     chunk = job.pairs / job.turns
     tables = 4 * job.table  # in training, and in the order of nodes
-    held = arrays + tables + 4 * job.id_bytes * chunk + 12.0 * job.nodes * cores
+    held = arrays + tables + job.drawn_pair * chunk + 12.0 * job.nodes * cores
     return {
         "pairs": job.pairs, "csr": job.csr, "peak": held,
         "sampling": job.pairs / (rates.sampling * cores),
