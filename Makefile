@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
+# What runs the demo: local, or ray for a Ray cluster on this machine.
+ENGINE ?= local
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo check format test test-slow bench bench-quick bench-peers docs screenshots wheel clean
@@ -19,7 +21,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $(STAMP)
 
 demo: $(STAMP) ## the main job on real data: fit, held-out scores beside the floors, suggestions
-	$(BIN)/pairgram demo
+	$(BIN)/pairgram demo --engine $(ENGINE)
 
 check: $(STAMP) ## format, lint, types, import contracts, quick tests
 	$(BIN)/ruff format --check .

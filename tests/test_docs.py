@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LANGUAGES = {"sh", "python", "text"}
 # Verbs and graphs that take minutes, or do not end: their flags are checked.
-LONG = ("serve", "demo", "bench", "dataset:", "demo/", "fused")
+LONG = ("serve", "demo", "bench", "dataset:", "demo/", "fused", "--engine")
 GROUPS = {
     "fruit": ["apple", "pear", "cherry", "plum", "12345"],
     "vessel": ["boat", "ship", "raft", "ferry", "canoe", "old-id", "another-id"],

@@ -5,10 +5,12 @@ import os
 import signal
 import socket
 import sys
+import threading
 import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
@@ -17,6 +19,7 @@ from cli_files import FAST, run, run_json, write_cliques
 from pairgram.engine import LocalEngine, open_engine
 from pairgram.engine.ray import RayEngine
 from pairgram.errors import InputError, MissingExtraError, PairgramError, ParameterError
+from pairgram.models import streaming
 from pairgram.sampling.pairs import PairSampler
 from pairgram.training.settings import Settings
 from pairgram.training.sgns import train
@@ -79,6 +82,24 @@ def test_an_address_that_does_not_answer_is_said_in_time():
     with pytest.raises(PairgramError, match=f"Ray at '{address}' does not answer"):
         RayEngine(address)
     assert time.monotonic() - began < 30  # ray itself is imported in this time
+
+
+@needs_ray
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b""])
+def test_a_port_of_something_else_is_said(answer):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            line, _ = server.accept()
+            with line:
+                line.recv(100)
+                line.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(PairgramError, match="what listens there is not Ray"):
+            RayEngine(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
 
 
 @needs_ray
@@ -218,3 +239,45 @@ def test_more_workers_than_cores_are_said(engine, caplog):
     assert "5 workers asked for, 2 cores in the cluster" in caplog.text
     other.close()
     assert engine.threads == 2
+    with pytest.raises(ParameterError, match="this process is in a Ray cluster already"):
+        RayEngine("head:6379")
+
+
+@needs_ray
+def test_a_text_model_draws_its_pairs_there(engine, small_graph):
+    model = pg.TGE(dim=8, preset="best", epochs=2, patience=0, threads=1)
+    expected = model.fit(small_graph).vectors_
+    got = model.fit(small_graph, engine=engine).vectors_
+    np.testing.assert_array_equal(got.center, expected.center)
+    np.testing.assert_array_equal(got.context, expected.context)
+
+
+@needs_ray
+def test_texts_stream_through_workers_also_when_one_dies(engine, small_graph, tmp_path):
+    pg.TGE(dim=8, preset="best", epochs=1, patience=0).fit(small_graph).save(tmp_path / "model")
+    table = pa.table({"id": [str(i) for i in range(40)], "text": [f"text {i}" for i in range(40)]})
+    parquet.write_table(table, tmp_path / "in.parquet", row_group_size=10)
+    with LocalEngine(1) as local:
+        streaming.stream_texts(tmp_path / "model", tmp_path / "in.parquet", tmp_path / "a", local)
+    mark = tmp_path / "died"
+
+    class Mortal:
+        """The engine, a worker of which dies at its second piece."""
+
+        check_file, check_folder = engine.check_file, engine.check_folder
+
+        def map(self, work, tasks):
+            def once(piece):
+                if piece[0] == 1 and not mark.exists():
+                    mark.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return work(piece)
+
+            return engine.map(once, tasks)
+
+    streaming.stream_texts(tmp_path / "model", tmp_path / "in.parquet", tmp_path / "b", Mortal())
+    assert mark.exists()
+    here, there = (parquet.read_table(tmp_path / name) for name in "ab")
+    assert there["id"].to_pylist() == table["id"].to_pylist()
+    got, expected = (np.array(one["vector"].to_pylist()) for one in (there, here))
+    np.testing.assert_allclose(got, expected, atol=1e-6)

@@ -8,7 +8,7 @@ import pytest
 
 HEAVY = (
     "numba", "pyarrow", "sklearn", "torch", "typer", "rich", "scipy", "pandas", "networkx",
-    "fastapi", "uvicorn", "umap",
+    "fastapi", "uvicorn", "umap", "ray",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from cli_files import fail, run, run_json
 from pairgram.errors import FileFormatError, InputError, MissingExtraError, ParameterError
-from pairgram.map import Map, make_map
+from pairgram.map import Map, by_umap, make_map
 from pairgram.map.build import MOST_GROUPS, Group
 from pairgram.map.colors import GREY, PALETTE
 from pairgram.map.files import read_table, write_table
@@ -52,14 +52,39 @@ def test_without_umap_pca_draws_and_says_so(monkeypatch, caplog):
         project(np.eye(20), "umap")
 
 
+def test_neighbours_are_exact_and_the_time_is_said(monkeypatch):
+    random = np.random.default_rng(0)
+    unit = random.standard_normal((60, 5)).astype(np.float32)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    for name, value in (("SMALL", 50), ("BLOCK", 32)):
+        monkeypatch.setattr(by_umap, name, value)
+    said = []
+    near = by_umap._neighbours(unit, said.append)
+    distance = by_umap._distances(unit, near)
+    every = 1 - unit @ unit.T
+    np.fill_diagonal(every, -1)
+    wanted = np.argsort(every, axis=1)[:, : by_umap.NEIGHBOURS]
+    np.testing.assert_array_equal(near, wanted)
+    np.fill_diagonal(every, 0)
+    np.testing.assert_allclose(distance, np.take_along_axis(every, wanted, 1), atol=1e-6)
+    assert len(said) == 1
+    assert said[0].startswith("nearest neighbours of 60 nodes, exactly: about ")
+
+
 @pytest.mark.slow
 def test_umap_keeps_the_two_cliques_apart_and_repeats_itself():
     random = np.random.default_rng(0)
     side = np.repeat([0, 1], 40)
     vectors = (random.standard_normal((80, 8)) + 9 * np.eye(8)[side]).astype(np.float32)
-    points, method = project(vectors, "umap", seed=1)
+    said = []
+    points, method = project(vectors, "umap", seed=1, say=said.append)
     assert method == "umap"
+    assert "500 rounds on one thread" in said[-1]
     np.testing.assert_array_equal(points, project(vectors, "umap", seed=1)[0])
+    assert not np.array_equal(points, project(vectors, "umap", seed=2)[0])
+    with_zero = np.concatenate([np.zeros((2, 8), np.float32), vectors])
+    blind = project(with_zero, "umap", seed=1)[0]
+    np.testing.assert_allclose(blind[:2], [np.median(blind[2:], axis=0)] * 2, atol=1e-6)
     middle = [points[side == s].mean(axis=0) for s in (0, 1)]
     spread = max(points[side == s].std() for s in (0, 1))
     assert np.linalg.norm(middle[0] - middle[1]) > 2 * spread

@@ -72,10 +72,8 @@ def test_scikit_learn_clones(method, fitted):
 @trained
 def test_set_params_stores_and_refuses_unknown_names(method):
     model = build(method)
-    first, size = (
-        next(iter(model.get_params())),
-        "dim" if "dim" in model.constraints else "max_words",
-    )
+    first = next(iter(model.get_params()))
+    size = "dim" if "dim" in model.constraints else "max_words"
     assert model.set_params(**{size: 32}, seed=7) is model
     assert (model.get_params()[size], model.get_params()["seed"]) == (32, 7)
     before = model.get_params()

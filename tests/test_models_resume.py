@@ -42,8 +42,9 @@ def build(method, **more):
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    for source, pairs in ((SampledPairs, 250), (WalkWindows, 1500), (DrawnEdges, 5000)):
-        monkeypatch.setattr(source.__init__, "__defaults__", (pairs,))
+    sizes = ((SampledPairs, (250, 0.0)), (WalkWindows, (1500,)), (DrawnEdges, (5000,)))
+    for source, defaults in sizes:
+        monkeypatch.setattr(source.__init__, "__defaults__", defaults)
 
 
 def tables(model):

@@ -344,3 +344,19 @@ def test_training_needs_no_file_or_terminal_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "4", "1", "4"]
+
+
+@pytest.mark.quick
+def test_with_contexts_from_text_what_is_kept_does_not_grow_with_the_graph(tmp_path):
+    sizes = []
+    for n in (10, 100):
+        texts = {str(i): ("red", "green", "blue")[i % 3] for i in range(n)}
+        ring = pg.TextGraph.from_edges(
+            list(texts), [str((i + 1) % n) for i in range(n)], texts=texts
+        )
+        model = pg.TGE(
+            dim=8, preset="best", contexts="text", id_vectors=False, epochs=1, patience=0
+        ).fit(ring)
+        model.save(tmp_path / str(n))
+        sizes.append((tmp_path / str(n) / "weights.safetensors").stat().st_size)
+    assert sizes[0] == sizes[1] > 0

@@ -15,7 +15,8 @@ from pairgram.map import Map
 from pairgram.map.build import Group
 from pairgram.map.html import write_html
 from pairgram.serve.served import Holder
-from serving import running, save_world
+from serving import bearer, post, running, save_world
+from worlds import build, world
 
 selenium = pytest.importorskip("selenium", reason="the extra 'dev' brings selenium")
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
@@ -131,6 +132,12 @@ def test_accept_reject_undo_and_export_by_mouse(page):
     assert by_id(page, "counts").text == "1 accepted, 2 rejected"
     by_id(page, "undo").click()
     assert by_id(page, "counts").text == "2 accepted, 1 rejected"
+    # The same verdict again takes it back, and that can be undone too.
+    page.find_elements(By.CSS_SELECTOR, ".yes")[0].click()
+    assert by_id(page, "counts").text == "1 accepted, 1 rejected"
+    by_id(page, "undo").click()
+    assert by_id(page, "counts").text == "2 accepted, 1 rejected"
+    assert by_id(page, "status").text.startswith("Again: accepted")
     for name, wanted in (
         ("links", f"new-1\t{names[0]}\nnew-1\t{names[2]}\n"), ("items", "new-1\tred apple\n"),
     ):  # fmt: skip
@@ -308,6 +315,43 @@ def test_the_server_goes_and_comes_back(browser, holder):
         wait(browser, "return document.getElementById('gone').hidden")
         wait(browser, "return page.answer.words.includes('blue')")
     browser.get_log("browser")  # that nobody answered is in there
+
+
+def test_a_new_model_is_taken_up(browser, tmp_path):
+    """After a reload the map and the counts are those of the new model, decisions stay."""
+    holder = Holder(save_world(tmp_path / "model"))
+    with running(holder) as server:
+        browser.get(server.address)
+        browser.execute_script("localStorage.clear(); sessionStorage.clear()")
+        browser.get(server.address)
+        wait(browser, MAP_READY)
+        browser.get_log("browser")
+        write(browser, "red apple")
+        browser.find_elements(By.CSS_SELECTOR, ".yes")[0].click()
+        by_id(browser, "text").send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.DELETE)
+        graph = world(extra=["later"]).with_labels({"a0": "umber", "b0": "plain"})
+        build("tge").fit(graph).save(tmp_path / "model")
+        assert post(server.port, "/reload", None, headers=bearer())[0] == 200
+        write(browser, "blue boat")
+        wait(browser, "return page.map.view.points.length === 34")
+        assert "17 nodes" in by_id(browser, "model").text
+        assert by_id(browser, "counts").text == "1 accepted, 0 rejected"
+        # A letter that chooses in a list is no command.
+        by_id(browser, "label").send_keys("u")
+        assert by_id(browser, "counts").text == "1 accepted, 0 rejected"
+        # The links of a node that was picked have the focus.
+        by_id(browser, "find").send_keys("b3")
+        wait(browser, "return document.querySelector('#found [data-node]')")
+        by_id(browser, "find").send_keys(Keys.ENTER)
+        wait(browser, "return document.querySelector('#node .main')")
+        browser.find_element(By.CSS_SELECTOR, "#node .main").send_keys(Keys.ENTER)
+        wait(browser, "return page.focused() === 0 && page.query.kind === 'node'")
+        browser.refresh()
+        wait(browser, MAP_READY)
+        assert by_id(browser, "counts").text == "1 accepted, 0 rejected"
+        exported = browser.execute_script("return page.decisions.items()")
+        assert exported.split("\t")[0] == "new-1"
+    assert browser.get_log("browser") == []
 
 
 def test_a_private_server_asks_for_its_token(browser, holder):

@@ -1,10 +1,13 @@
 """Several Ray nodes on one machine, one of which is killed in the middle of the work."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import pairgram as pg
 from pairgram.engine.ray import ENVIRONMENT, RayEngine
+from pairgram.models.streaming import stream_texts
 from pairgram.training import owned
 
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra 'ray' is not installed")
@@ -35,6 +38,7 @@ def kill(cluster, node):
 
 
 def test_pairs_are_the_same_when_a_node_dies(cluster, graph):
+    # Joining by address also shows that a real cluster greets as it should.
     node = cluster.add_node(num_cpus=1)
     expected = pg.sample_pairs(graph, seed=3)
     with RayEngine(cluster.address) as engine:
@@ -70,3 +74,26 @@ def test_vectors_are_the_same_when_a_node_dies(cluster, graph, monkeypatch):
     assert turns == [1, 2, 3, 4, 5, 6]  # goes on from what was fetched after turn 3
     np.testing.assert_array_equal(got.center, expected.center)
     np.testing.assert_array_equal(got.context, expected.context)
+
+
+def test_texts_are_encoded_when_a_node_dies(cluster, small_graph, tmp_path):
+    pytest.importorskip("torch")
+    node = cluster.add_node(num_cpus=1)
+    pg.TGE(dim=8, preset="best", epochs=1, patience=0).fit(small_graph).save(tmp_path / "model")
+    table = pa.table({"id": [str(i) for i in range(90)], "text": [f"text {i}" for i in range(90)]})
+    parquet.write_table(table, tmp_path / "in.parquet", row_group_size=5)
+    killed = []
+
+    def watch(done, texts):
+        if done == 3:
+            killed.append(node)
+            kill(cluster, node)
+
+    with RayEngine(cluster.address) as engine:
+        given = (tmp_path / "model", tmp_path / "in.parquet", tmp_path / "out")
+        assert stream_texts(*given, engine, after_piece=watch) == 90
+    assert killed
+    got = parquet.read_table(tmp_path / "out")
+    assert got["id"].to_pylist() == table["id"].to_pylist()
+    expected = pg.load(tmp_path / "model").embed(table["text"].to_pylist())
+    np.testing.assert_allclose(np.array(got["vector"].to_pylist()), expected, atol=1e-6)

@@ -10,7 +10,7 @@ import typer
 
 from pairgram.cli import methods, outputs, scoreboard, suggest
 from pairgram.cli.evaluate import run_split
-from pairgram.cli.options import OutputFlags, Seed, Threads, grouped
+from pairgram.cli.options import EngineFlags, OutputFlags, Seed, Threads, grouped
 from pairgram.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ PARAMETERS: dict[str, Any] = {"preset": "best", "dim": 64, "epochs": 6, "patienc
 @grouped
 def demo(
     output: OutputFlags,
+    engine: EngineFlags,
     to: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")] = Path(
         "demo"
     ),
@@ -43,6 +44,7 @@ def demo(
     from pairgram.split import split_edges, split_nodes
 
     terminal = Terminal(output)
+    engine.check()
     began = time.perf_counter()
     folder = to / "icd10cm"
     graph = _load(terminal)
@@ -51,7 +53,8 @@ def demo(
     def test(question: str, split: "Split") -> "tuple[Model, Card]":
         terminal.line(question)
         model = methods.build("tge", PARAMETERS, seed=seed, threads=threads)
-        card = run_split(terminal, {"tge": model}, split, seed)["tge"]
+        with engine.open(threads) as opened:
+            card = run_split(terminal, {"tge": model}, split, seed, opened)["tge"]
         if not terminal.wants_json:
             scoreboard.show(terminal, {"tge": [card]})
         return model, card

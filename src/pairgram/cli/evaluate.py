@@ -20,6 +20,7 @@ from pairgram.cli.terminal import Terminal
 from pairgram.errors import ParameterError
 
 if TYPE_CHECKING:
+    from pairgram.engine import Engine
     from pairgram.evaluation import Card
     from pairgram.graph import TextGraph
     from pairgram.split import Split
@@ -147,9 +148,10 @@ def run_split(
     models: Mapping[str, Any],
     split: "Split",
     seed: int,
+    engine: "Engine | None" = None,
     **flags: Any,
 ) -> "dict[str, Card]":
-    """Fit models on the training side of a split; return their result cards.
+    """Fit models on the training side of a split, on an engine; return their result cards.
 
     The flags are those of `pairgram.evaluate`.
     """
@@ -158,7 +160,7 @@ def run_split(
     cards = {}
     for name, model in models.items():
         if not model.is_fitted:
-            fit_model(terminal, model, split.train, f"fitting {name}, seed {seed}")
+            fit_model(terminal, model, split.train, f"fitting {name}, seed {seed}", engine=engine)
         cards[name] = score(model, split, seed=seed, **flags).card
     return cards
 

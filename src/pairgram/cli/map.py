@@ -66,7 +66,7 @@ def draw(
     graph = fitted.graph_
     given = None if labels is None else _labels(graph, labels)
     terminal.note(f"placing {graph.n_nodes:,} nodes")
-    drawn = make_map(fitted.vectors_.center, graph, given, method.value, seed)
+    drawn = make_map(fitted.vectors_.center, graph, given, method.value, seed, terminal.note)
     for path in to:
         _write(path, drawn, graph, size, model.name)
     if terminal.wants_json:

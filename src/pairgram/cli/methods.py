@@ -78,11 +78,14 @@ class MethodFlags:
     temperature: Annotated[float | None, _flag("sentence_encoder: divides the cosines.")] = None
     text_epochs: Annotated[int | None, _flag("paper2vec: passes over the texts.")] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
+    self_pairs: Annotated[
+        float | None, _flag("ps: pairs of a node with itself, for each of its pairs.")
+    ] = None
     shared_negatives: Annotated[
         int | None,
         _flag(
-            "ps: pairs of a centre that share their noise nodes, 1 for none; tge: noise nodes "
-            "of a batch, 0 draws them for every pair."
+            "tge: noise nodes of a batch, 0 draws them for every pair; others: pairs of a centre "
+            "that share their noise nodes, 1 for none."
         ),
     ] = None
     mask_known: Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pairgram.cli.options import OutputFlags, grouped
+from pairgram.cli.options import EngineFlags, OutputFlags, Threads, grouped
 from pairgram.cli.terminal import Terminal, cut
 from pairgram.errors import ParameterError
 
@@ -33,6 +33,7 @@ class Direction(StrEnum):
 def suggest(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="Model folder.")],
     output: OutputFlags,
+    engine: EngineFlags,
     text: Annotated[
         str | None,
         typer.Argument(metavar="[TEXT]", help="Text of a new node, for models that read text."),
@@ -64,12 +65,20 @@ def suggest(
     search: Annotated[
         str, typer.Option(help="exact, ann, or auto: the index where the model has one.")
     ] = "auto",
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="With a parquet --file: a folder of parquet files to write."
+        ),
+    ] = None,
+    threads: Threads = None,
 ) -> None:
     """Suggest links that a node does not have yet.
 
     With --file and --json every text gives one line of JSON.
     """
     terminal = Terminal(output)
+    engine.check()
     if sum(given is not None for given in (text, node, file)) != 1:
         raise ParameterError(
             "suggest needs one of: a text, --node with the id of a known node, --file with texts."
@@ -82,6 +91,11 @@ def suggest(
     }  # fmt: skip
     if explain and file is not None:
         raise ParameterError("--explain goes with one text or --node: leave out --file.")
+    if to is not None:
+        _stream(terminal, model, file, to, engine, threads, asked)
+        return
+    if engine.engine != "local":
+        raise ParameterError("--engine ray goes with --file and --output.")
     if file is not None:
         _suggest_file(terminal, load(model), file, asked)
         return
@@ -111,6 +125,24 @@ def show(terminal: Terminal, found: "Sequence[Suggestion]", title: str | None = 
     for i, one in enumerate(found, start=1):
         if one.explanation is not None:
             terminal.line(f"{i}. {one.node}: {one.explanation}")
+
+
+def _stream(
+    terminal: Terminal,
+    model: Path,
+    file: Path | None,
+    to: Path,
+    engine: EngineFlags,
+    threads: int | None,
+    asked: dict[str, Any],
+) -> None:
+    """Write suggestions for the texts of parquet files; what else may be asked is refused."""
+    from pairgram.cli.embed import stream
+
+    plain = {"k": asked["k"], "direction": "both", "search": "auto"}
+    if file is None or any(asked[name] != plain.get(name) for name in asked):
+        raise ParameterError("--output goes with --file and -k alone.")
+    stream(terminal, model, file, to, engine, threads, asked["k"])
 
 
 def _suggest_file(terminal: Terminal, model: "Model", file: Path, asked: dict[str, Any]) -> None:

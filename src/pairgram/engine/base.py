@@ -55,7 +55,10 @@ class Engine(Protocol):
         """Objects make(*shared, *own), one for each `own` in `each`, spread over the workers."""
 
     def check_folder(self, folder: Path) -> None:
-        """Raise `InputError` unless all workers see a folder of this machine."""
+        """Raise `InputError` unless all workers see a folder of this machine to write to."""
+
+    def check_file(self, file: Path) -> None:
+        """Raise `InputError` unless all workers see a file of this machine."""
 
     def close(self) -> None:
         """End what the engine started."""

@@ -98,6 +98,9 @@ class LocalEngine:
     def check_folder(self, folder: Path) -> None:
         """Threads see what this process sees."""
 
+    def check_file(self, file: Path) -> None:
+        """Threads see what this process sees."""
+
 
 class LocalCrew:
     """Objects of this process; each does its calls one after the other.

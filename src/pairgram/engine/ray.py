@@ -22,6 +22,8 @@ from pairgram.errors import (
 )
 
 CONNECT_SECONDS = 10.0
+SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+"""An empty frame of HTTP/2; the fourth byte is its kind."""
 PLACE_SECONDS = 300.0
 RETRIES = 10
 ENVIRONMENT = {
@@ -65,6 +67,11 @@ class RayEngine:
         params.check("RayEngine", CONSTRAINTS, given)
         self._ray, self._asked = _import_ray(), workers
         self._owns = not self._ray.is_initialized()
+        if not self._owns and address is not None:
+            raise ParameterError(
+                f"RayEngine cannot join {address!r}: this process is in a Ray cluster already. "
+                "Leave out the address, or leave that cluster with ray.shutdown()."
+            )
         if self._owns:
             self._connect(address or os.environ.get("RAY_ADDRESS") or "local")
         try:
@@ -131,22 +138,30 @@ class RayEngine:
         return crew
 
     def check_folder(self, folder: Path) -> None:
-        """Raise `InputError` unless every machine of the cluster sees a folder of this one."""
+        """Raise `InputError` unless every machine sees a folder of this one to write to."""
         mark = folder / f".seen-{uuid4().hex}"
         mark.touch()
-
-        def sees(path: str) -> bool:
-            return Path(path).exists()
-
         try:
-            seen = self._on_each_node(sees, str(mark))
+            self._check_seen(mark, f"{folder}", "folder")
         finally:
             mark.unlink()
+
+    def check_file(self, file: Path) -> None:
+        """Raise `InputError` unless every machine of the cluster sees a file of this one."""
+        self._check_seen(file, f"{file}", "file")
+
+    def _check_seen(self, path: Path, name: str, kind: str) -> None:
+        size = path.stat().st_size
+
+        def sees(place: str) -> bool:
+            return Path(place).is_file() and Path(place).stat().st_size == size
+
+        seen = self._on_each_node(sees, str(path))
         blind = [host for host, found in seen if not found]
         if blind:
             raise InputError(
-                f"{folder}: {len(blind)} of {len(seen)} machines of the Ray cluster do not see "
-                f"this folder, such as {blind[0]}. Give one that all of them share."
+                f"{name}: {len(blind)} of {len(seen)} machines of the Ray cluster do not see this "
+                f"{kind}, such as {blind[0]}. Give one that all of them share."
             )
 
     def _connect(self, address: str) -> None:
@@ -285,7 +300,10 @@ def _lost(error: object) -> str:
 
 
 def _check_answers(address: str) -> None:
-    """Raise `PairgramError` unless something listens where the cluster should."""
+    """Raise `PairgramError` unless what listens there speaks as a cluster does.
+
+    Ray itself tries for minutes.
+    """
     if address == "auto":
         return
     host, _, port = address.rpartition(":")
@@ -295,12 +313,27 @@ def _check_answers(address: str) -> None:
             "from outside a cluster submit the command with 'ray job submit'."
         )
     try:
-        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+        with socket.create_connection((host, int(port)), CONNECT_SECONDS) as line:
+            if not os.environ.get("RAY_USE_TLS"):
+                _check_greets(line)
     except OSError as error:
         raise PairgramError(
             f"Ray at {address!r} does not answer within {CONNECT_SECONDS:.0f} s ({error}). Check "
             "the address, or leave it out to run on this machine."
         ) from None
+
+
+def _check_greets(line: socket.socket) -> None:
+    """Raise `OSError` unless the other side answers the greeting of HTTP/2, as gRPC does."""
+    line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
+    answer = b""
+    while len(answer) < len(SETTINGS):
+        more = line.recv(len(SETTINGS) - len(answer))
+        if not more:
+            raise ConnectionError("what listens there is not Ray")
+        answer += more
+    if answer[3:4] != SETTINGS[3:4]:
+        raise ConnectionError("what listens there is not Ray")
 
 
 def _import_ray() -> Any:

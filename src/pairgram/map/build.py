@@ -1,6 +1,7 @@
 """A map: where every node lies, and which group it is in."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 from pairgram.map.communities import by_size, communities
 from pairgram.map.project import METHODS, Floats, project
+
+logger = logging.getLogger(__name__)
 
 MOST_GROUPS = 400
 NAME_WIDTH = 48
@@ -63,6 +66,7 @@ def make_map(
     labels: Sequence[str] | None = None,
     method: str = "auto",
     seed: int = 0,
+    say: Callable[[str], None] = logger.info,
 ) -> Map:
     """Draw the map of a graph.
 
@@ -78,6 +82,8 @@ def make_map(
         "umap", "pca" or "auto".
     seed
         Seed of UMAP.
+    say
+        Told what takes long, and about how long.
 
     Examples
     --------
@@ -92,7 +98,7 @@ def make_map(
             f"make_map needs a vector of each of the {graph.n_nodes} nodes. Got {len(vectors)}."
         )
     labels = graph.labels if labels is None else labels
-    points, used = project(vectors, method, seed)
+    points, used = project(vectors, method, seed, say)
     group, groups = _label_groups(labels) if labels is not None else _community_groups(graph)
     return Map(points, group, groups, used, "community" if labels is None else "label")
 

@@ -1,7 +1,7 @@
 """Vectors to two coordinates."""
 
 import logging
-import warnings
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
@@ -9,19 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import MissingExtraError
+from pairgram.map.by_umap import NEIGHBOURS, place
 
 logger = logging.getLogger(__name__)
 
 Floats = NDArray[np.floating[Any]]
 
 METHODS = ("auto", "umap", "pca")
-NEIGHBOURS = 15
-MIN_DISTANCE = 0.5
-"""Wider than UMAP's own: nodes with almost the same text stay apart on the screen."""
 BLOCK = 1 << 14
 
 
-def project(vectors: Floats, method: str = "auto", seed: int = 0) -> tuple[NDArray[Any], str]:
+def project(
+    vectors: Floats,
+    method: str = "auto",
+    seed: int = 0,
+    say: Callable[[str], None] = logger.info,
+) -> tuple[NDArray[Any], str]:
     """Coordinates of vectors, shape (n, 2), float32 in [-1, 1], and the method that made them.
 
     Parameters
@@ -31,7 +34,9 @@ def project(vectors: Floats, method: str = "auto", seed: int = 0) -> tuple[NDArr
     method
         "umap", "pca", or "auto": UMAP where umap-learn is installed and there are enough nodes.
     seed
-        Seed of UMAP; PCA draws nothing.
+        Seed of UMAP: the same points every time. PCA draws nothing.
+    say
+        Told what takes long, and about how long.
 
     Examples
     --------
@@ -45,9 +50,15 @@ def project(vectors: Floats, method: str = "auto", seed: int = 0) -> tuple[NDArr
         method = "pca" if find_spec("umap") is None else "umap"
         if method == "pca":
             logger.warning("umap-learn is not installed: the map is made by PCA (extra 'map')")
-    if len(vectors) <= NEIGHBOURS:
+    points = _pca(vectors)
+    something = vectors.any(axis=1)
+    if np.count_nonzero(something) <= NEIGHBOURS:
         method = "pca"  # fewer nodes than the neighbours that UMAP looks at
-    points = _umap(vectors, seed) if method == "umap" else _pca(vectors)
+    if method == "umap":
+        placed = place(vectors[something], points[something], seed, say)
+        # A zero vector resembles nothing.
+        points = np.tile(np.median(placed, axis=0), (len(vectors), 1))
+        points[something] = placed
     return _fit(points), method
 
 
@@ -67,20 +78,6 @@ def _pca(vectors: Floats) -> Floats:
     points: Floats = vectors @ axes.astype(np.float32) - (center @ axes).astype(np.float32)
     if points.shape[1] < 2:
         points = np.column_stack([points, np.zeros(n, np.float32)])
-    return points
-
-
-def _umap(vectors: Floats, seed: int) -> Floats:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a seed means one thread, and says so
-        from umap import UMAP
-
-        made = UMAP(
-            n_neighbors=NEIGHBOURS, min_dist=MIN_DISTANCE, metric="cosine", random_state=seed
-        )
-        points: Floats = made.fit_transform(np.asarray(vectors, np.float32))
-    lost = ~np.isfinite(points).all(axis=1)  # nodes that resemble nothing
-    points[lost] = np.median(points[~lost], axis=0) if not lost.all() else 0.0
     return points
 
 

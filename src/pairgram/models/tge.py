@@ -27,6 +27,7 @@ from pairgram.training.settings import NOISE_POWER, score_offset
 from pairgram.vectors import Vectors
 
 if TYPE_CHECKING:
+    from pairgram.engine import Engine
     from pairgram.text.encoders import TextReader
     from pairgram.training.text_state import TextProgress
 
@@ -245,6 +246,7 @@ class TGE(CountingModel):
         graph: TextGraph,
         checkpoint: str | Path | None = None,
         callback: "Callable[[TextProgress, int], None] | None" = None,
+        engine: "Engine | str | None" = None,
     ) -> Self:
         """Learn from a graph with texts.
 
@@ -258,6 +260,8 @@ class TGE(CountingModel):
             on the CPU ends with the same bits as a run without a break.
         callback
             Called after every batch with the progress and the most batches there can be.
+        engine
+            Draws the pairs: "local", "ray" or an engine. The encoder is trained on this machine.
         """
         self._check_params()
         self._check_graph(graph)
@@ -270,7 +274,7 @@ class TGE(CountingModel):
             else parts.tokenize(texts, self.max_words)
         )
         job = Job(chosen, graph, vocabulary, tokens, parts)
-        learned = learn(job, self._identity(graph), checkpoint, callback)
+        learned = learn(job, self._identity(graph), checkpoint, callback, engine)
         self.graph_, self.fingerprint_ = graph, graph.fingerprint
         self.vectors_ = Vectors(learned.center, learned.context, graph.names)
         self.vocabulary_, self.stats_, self._pretrained_ = vocabulary, learned.stats, parts

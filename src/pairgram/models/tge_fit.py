@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.engine import LocalEngine
+from pairgram.engine import Engine, open_engine
 from pairgram.errors import MissingExtraError, PairgramError
 from pairgram.graph import TextGraph
 from pairgram.models.sgns import noise_degree
@@ -79,6 +79,7 @@ def learn(
     identity: Mapping[str, Any],
     checkpoint: str | Path | None,
     callback: "Callable[[TextProgress, int], None] | None",
+    engine: Engine | str | None = None,
 ) -> Learned:
     """Train an encoder and context vectors.
 
@@ -88,17 +89,17 @@ def learn(
         What to learn from.
     identity
         What must agree for a checkpoint to be resumed.
-    checkpoint, callback
+    checkpoint, callback, engine
         As in `TGE.fit`.
     """
     threads = job.chosen["threads"]
-    with torch_threads(threads), LocalEngine(threads) as engine:
-        run = _run(job, engine, identity, checkpoint, callback)
+    with torch_threads(threads), open_engine(engine, threads) as opened:
+        run = _run(job, opened, identity, checkpoint, callback)
         stats = _stats(run.progress, job, run.spec)
         if job.chosen["refit"] and run.task.trials is not None:
             stop = run.progress.best_epoch
             again = None if checkpoint is None else Path(f"{checkpoint}.refit")
-            run = _run(job, engine, {**identity, "stop": stop}, again, callback, stop)
+            run = _run(job, opened, {**identity, "stop": stop}, again, callback, stop)
             stats = _added(stats, run.progress)
         center, context = _vectors(run.net, run.task, job.chosen)
     return Learned(center, context, _kept(run.net), stats)
@@ -116,7 +117,7 @@ class Run:
 
 def _run(
     job: Job,
-    engine: LocalEngine,
+    engine: Engine,
     identity: Mapping[str, Any],
     checkpoint: str | Path | None,
     callback: "Callable[[TextProgress, int], None] | None",
@@ -170,7 +171,7 @@ def _start(job: Job) -> "tuple[TextNet, EncoderSpec, Any]":
     return net, spec, encoder.spell((*job.vocabulary.words, *job.tokens.unknown))
 
 
-def _task(job: Job, spelling: Any, engine: LocalEngine, hold: bool) -> "TextTask":
+def _task(job: Job, spelling: Any, engine: Engine, hold: bool) -> "TextTask":
     from pairgram.training.text_batches import KnownLinks, Noise, PairGroups
     from pairgram.training.text_feed import TextTask
     from pairgram.training.text_validation import hold_back

@@ -18,6 +18,9 @@ from pairgram.training.partition import Partition
 IntArray = NDArray[np.integer[Any]]
 
 CHUNK_PAIRS = 1 << 23
+# Every turn passes over all rows, and on a cluster sends them round: few pairs of a node in a chunk
+# would not be worth that.
+FEWEST_PAIRS_PER_NODE = 8
 # More pairs of one node in a chunk would be trained on in too long a row; with far fewer, a block
 # has so few pairs of a centre that rows are fetched more often than they are used.
 CHUNK_PAIRS_PER_NODE = 200
@@ -43,7 +46,7 @@ class SampledPairs:
     n_nodes
         Number of nodes.
     size
-        About how many pairs a chunk holds at most.
+        About how many pairs a chunk holds at most; None for 2^23, or 8 for every node if more.
     self_pairs
         Pairs of a centre with itself to add, for each of its pairs, rounded.
     """
@@ -52,12 +55,13 @@ class SampledPairs:
         self,
         sampler: PairSampler,
         n_nodes: int,
-        size: int = CHUNK_PAIRS,
+        size: int | None = None,
         self_pairs: float = 0.0,
     ) -> None:
         self.sampler, self.self_pairs = sampler, self_pairs
         most = int(sampler.bound(np.arange(n_nodes)).sum() * (1 + self_pairs))
-        self.chunks = max(1, -(-most // size))
+        wanted = max(CHUNK_PAIRS, FEWEST_PAIRS_PER_NODE * n_nodes) if size is None else size
+        self.chunks = max(1, -(-most // wanted))
 
     def chunk(
         self, k: int, parts: Partition, engine: Engine, span: Span | None = None

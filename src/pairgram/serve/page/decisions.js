@@ -7,6 +7,7 @@ class Decisions {
     this.key = `pairgram:decisions:${key}`;
     this.onChange = onChange;
     this.list = Decisions.read(this.key);
+    this.takenBack = null; // what the last click took back, and from where
   }
 
   static read(key) {
@@ -18,20 +19,45 @@ class Decisions {
     }
   }
 
-  /** @param decision {source, text, isNew, target, targetText, verdict: "accept" | "reject"} */
-  decide(decision) {
-    const same = this.find(decision.source, decision.target);
-    this.list = this.list.filter((one) => one !== same);
-    // The same verdict again takes it back.
-    if (!same || same.verdict !== decision.verdict) this.list.push({ ...decision, before: same || null });
+  /** Another model is served: what was decided goes with it. */
+  moveTo(key) {
+    const before = this.list;
+    this.key = `pairgram:decisions:${key}`;
+    const kept = Decisions.read(this.key).filter((one) => !this.find(one.source, one.target));
+    this.list = [...kept, ...before];
+    this.takenBack = null;
     this.keep();
   }
 
+  /** @param decision {source, text, isNew, target, targetText, verdict: "accept" | "reject"} */
+  decide(decision) {
+    const at = this.list.findIndex((one) => one.source === decision.source && one.target === decision.target);
+    const [same] = at < 0 ? [null] : this.list.splice(at, 1);
+    // The same verdict again takes it back.
+    const takesBack = same?.verdict === decision.verdict;
+    if (!takesBack) this.list.push({ ...decision, before: same });
+    this.takenBack = takesBack ? { at, one: same } : null;
+    this.keep();
+  }
+
+  /** Undo the last decision, or the taking back of one: gives {one, restored}, null where there is none. */
   undo() {
-    const last = this.list.pop();
-    if (last && last.before) this.list.push(last.before);
-    if (last) this.keep();
-    return last;
+    if (this.takenBack) {
+      const { at, one } = this.takenBack;
+      this.list.splice(at, 0, one);
+      this.takenBack = null;
+      this.keep();
+      return { one, restored: true };
+    }
+    const one = this.list.pop();
+    if (!one) return null;
+    if (one.before) this.list.push(one.before);
+    this.keep();
+    return { one, restored: false };
+  }
+
+  get canUndo() {
+    return this.list.length > 0 || this.takenBack !== null;
   }
 
   find(source, target) {
@@ -48,6 +74,7 @@ class Decisions {
 
   /** A text that was changed after a decision is the text of that item. */
   retext(source, text) {
+    if (!text.trim()) return;
     const stale = this.list.filter((one) => one.isNew && one.source === source && one.text !== text);
     for (const one of stale) one.text = text;
     if (stale.length) this.keep();

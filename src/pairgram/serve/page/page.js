@@ -15,7 +15,7 @@ class Page {
     new NodeSearch(this.server, (id) => this.openNode(id));
     this.query = { kind: "text" }; // or {kind: "node", node, text, position}
     this.answer = null;
-    this.opened = null;
+    this.added = []; // ids that became nodes of the model
     this.listen();
     this.start();
   }
@@ -27,11 +27,10 @@ class Page {
       this.say(error.message, true);
       return;
     }
-    const { writable, reads_text: reads, labels } = this.model;
+    const reads = this.model.reads_text;
     this.showModel();
-    $("label").append(...labels.map((name) => el("option", {}, name)));
-    $("only").hidden = !labels.length;
-    $("add").hidden = !writable || !reads;
+    this.showLabels();
+    $("add").hidden = !this.model.writable || !reads;
     this.decisions = new Decisions(this.model.fingerprint, () => this.showDecisions());
     this.restore();
     this.showDecisions();
@@ -43,6 +42,24 @@ class Page {
   showModel() {
     const { method, nodes, edges } = this.model;
     $("model").textContent = `${method} · ${number(nodes)} nodes · ${number(edges)} links`;
+  }
+
+  showLabels() {
+    const chosen = $("label").value, { labels } = this.model;
+    $("label").replaceChildren(el("option", { value: "" }, "all labels"), ...labels.map((name) => el("option", {}, name)));
+    $("label").value = labels.includes(chosen) ? chosen : "";
+    $("only").hidden = !labels.length;
+  }
+
+  /** Take up the model that is served now, where it is another one. */
+  async renew() {
+    const { fingerprint, generation, nodes } = this.model;
+    this.model = await this.server.get("/model");
+    this.showModel();
+    this.showLabels();
+    if (this.model.fingerprint !== fingerprint) this.decisions.moveTo(this.model.fingerprint);
+    const same = this.model.fingerprint === fingerprint && this.model.generation === generation && this.model.nodes === nodes;
+    if (!same || !this.map.view) await this.loadMap();
   }
 
   async loadMap() {
@@ -63,8 +80,12 @@ class Page {
   async back() {
     $("gone").hidden = true;
     if (!this.model) return this.start();
+    try {
+      await this.renew();
+    } catch (error) {
+      return this.say(error.message, true);
+    }
     this.ask();
-    if (!this.map.view) await this.loadMap();
   }
 
   /* The item that is being placed. */
@@ -89,7 +110,7 @@ class Page {
   }
 
   freshId() {
-    const used = new Set(this.decisions.list.map((one) => one.source));
+    const used = new Set([...this.added, ...this.decisions.list.map((one) => one.source)]);
     let k = 1;
     while (used.has(`new-${k}`)) k++;
     return `new-${k}`;
@@ -110,6 +131,7 @@ class Page {
     if (!text || this.query.kind === "node") return this.say("Type the text of a new item first.", true);
     try {
       const { nodes } = await this.server.post("/add", { nodes: [{ id, text }] });
+      this.added.push(id);
       this.model.nodes = nodes;
       this.showModel();
       await this.ask();
@@ -120,7 +142,7 @@ class Page {
   }
 
   get source() {
-    return this.query.kind === "node" ? this.query.node : $("id").value.trim() || "new-1";
+    return this.query.kind === "node" ? this.query.node : $("id").value.replace(/\s+/g, " ").trim() || "new-1";
   }
 
   typed() {
@@ -132,10 +154,10 @@ class Page {
   }
 
   /** Suggest links of a known node. */
-  about(node) {
+  async about(node) {
     this.query = { kind: "node", ...node };
-    this.ask();
-    $("list").focus();
+    await this.ask();
+    if (this.answer?.suggestions.length) this.focusRow(0);
   }
 
   async ask() {
@@ -156,7 +178,7 @@ class Page {
       const only = $("label").value ? { label: [$("label").value] } : {};
       this.answer = await this.server.post("/suggest", { ...this.asked(), ...only, k: SHOWN }, asking.signal);
       const took = Math.round(performance.now() - began);
-      this.opened = null;
+      if (this.answer.generation !== this.model.generation) await this.renew();
       this.showList();
       this.sayFound(took);
     } catch (error) {
@@ -280,15 +302,18 @@ class Page {
   }
 
   undo() {
-    const last = this.decisions?.undo();
-    if (last) this.say(`Undone: ${last.verdict === "accept" ? "accepted" : "rejected"} ${clip(last.targetText || last.target, 40)}`);
+    const undone = this.decisions?.undo();
+    if (!undone) return;
+    const { one, restored } = undone;
+    const verdict = one.verdict === "accept" ? "accepted" : "rejected";
+    this.say(`${restored ? "Again" : "Undone"}: ${verdict} ${clip(one.targetText || one.target, 40)}`);
   }
 
   showDecisions() {
     const accepted = this.decisions.count("accept"), rejected = this.decisions.count("reject");
     const any = accepted + rejected > 0;
     $("counts").textContent = any ? `${accepted} accepted, ${rejected} rejected` : "No decisions yet";
-    $("undo").disabled = !any;
+    $("undo").disabled = !this.decisions.canUndo;
     $("export-links").disabled = !accepted;
     $("export-items").disabled = !this.decisions.items();
     const shown = this.decisions.list.slice().reverse();
@@ -357,7 +382,7 @@ class Page {
   }
 
   key(event) {
-    const writing = event.target.matches("input, textarea");
+    const writing = event.target.matches("input, textarea, select");
     if (document.querySelector("dialog[open]")) return;
     if ((event.ctrlKey || event.metaKey) && event.key === "Enter") this.nextItem();
     else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z" && !writing) this.undo();

@@ -19,6 +19,9 @@ class MapPane {
       const answer = await this.server.fetch("GET", "/map/points");
       const data = await answer.arrayBuffer();
       const n = about.nodes;
+      // Another model: a fresh canvas, without the listeners of the map before.
+      if (this.view) $("map").replaceWith($("map").cloneNode());
+      this.shown = null;
       this.view = new MapView(
         $("map"),
         { points: new Float32Array(data, 0, 2 * n), group: new Uint16Array(data, 8 * n, n), groups: about.groups },

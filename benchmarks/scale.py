@@ -1,0 +1,225 @@
+"""What a graph of any size needs, stage by stage: a simulator, and runs that check it.
+
+The simulator adds up the arrays that the code allocates and the bytes that workers send each other,
+and divides pairs by rates. `--measure` runs the same stages on generated graphs (Chung and Lu's
+model, hubs capped at about 1,000, mean degree 20), each in a process of its own, and sets what was
+foretold beside what was measured; rates come from the size given first. `--plan` prints the plans
+of docs/scale.md.
+
+Run: python benchmarks/scale.py --measure EDGES [EDGES ...] [--engine local|ray]
+     python benchmarks/scale.py --plan
+"""
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from common import OUT, write
+from pairgram.training.partition import number_of_parts
+from pairgram.training.sources import CHUNK_PAIRS, FEWEST_PAIRS_PER_NODE
+
+ORDER, TIMES, DIM, DEGREE, EPOCHS = 3, 2, 64, 20, 1
+GB = 1e9
+# Bytes of a row of a partition: node, number, alias, part and threshold.
+PARTITION_ROW = 8 + 8 + 8 + 4 + 4
+# An id in a NumPy array of Python strings: the pointer, and a short string.
+NAME = 8 + 56
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Machines of one kind: cores, memory in bytes, network in bytes a second, price an hour."""
+
+    machines: int
+    cores: int
+    memory: float
+    network: float
+    price: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Pairs a second of one core, in sampling and in training at DIM."""
+
+    sampling: float
+    training: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """A graph and what is trained on it."""
+
+    nodes: int
+    edges: int
+    dim: int = DIM
+    epochs: int = EPOCHS
+
+    @property
+    def pairs(self) -> float:
+        """Most pairs of an epoch, N·O·arcs; few branches end early."""
+        return TIMES * ORDER * 2.0 * self.edges
+
+    @property
+    def turns(self) -> int:
+        """Chunks of an epoch."""
+        return math.ceil(self.pairs / max(CHUNK_PAIRS, FEWEST_PAIRS_PER_NODE * self.nodes))
+
+    @property
+    def id_bytes(self) -> int:
+        return 4 if self.nodes < 2**31 else 8
+
+    @property
+    def drawn_pair(self) -> int:
+        """A pair while a chunk is drawn: two ends, order and round, and the ends twice more."""
+        return 2 * self.id_bytes + 3 + 4 * self.id_bytes
+
+    @property
+    def csr(self) -> float:
+        """Neighbour lists."""
+        return 8.0 * (self.nodes + 1) + 2.0 * self.edges * self.id_bytes
+
+    @property
+    def table(self) -> float:
+        """One table of vectors; rows are padded to 32 numbers."""
+        return 4.0 * self.nodes * 32 * math.ceil(self.dim / 32)
+
+    @property
+    def parts(self) -> int:
+        return number_of_parts(self.nodes, self.dim)
+
+
+def simulate(job: Job, cluster: Cluster, rates: Rates) -> dict[str, float]:
+    """Bytes, seconds and money of a training, workers on all cores as far as parts go."""
+    workers = min(cluster.machines * cluster.cores, job.parts)
+    machines = min(cluster.machines, workers)
+    chunk = job.pairs / job.turns
+    shared = job.csr + PARTITION_ROW * job.nodes + 4 * job.nodes  # and the hubs' numbers
+    scratch = job.nodes * (2 + 2 + 4 + job.id_bytes)
+    own = 2 * job.table / workers + job.table / job.parts
+    pairs_held = job.drawn_pair * chunk / workers + job.id_bytes * job.nodes
+    worker = scratch + own + pairs_held
+    per_machine = shared + worker * workers / machines
+    driver = 2 * job.csr + NAME * job.nodes + PARTITION_ROW * job.nodes + 6 * job.table
+    sent = job.table * job.turns * job.epochs  # by each machine to the one before it
+    seconds = {
+        "sampling": job.pairs * job.epochs / (rates.sampling * workers),
+        "training": job.pairs * job.epochs * job.dim / DIM / (rates.training * workers),
+        "network": sent / cluster.network if machines > 1 else 0.0,
+    }
+    total = seconds["sampling"] + max(seconds["training"], seconds["network"])
+    return {
+        "workers": workers, "turns": job.turns * job.epochs, "pairs": job.pairs * job.epochs,
+        "graph": job.csr, "shared by a machine": shared, "worker": worker,
+        "machine": per_machine, "fits": per_machine <= 0.8 * cluster.memory,
+        "driver": driver, "sent by a machine": sent, **seconds, "total s": total,
+        "cost": total / 3600 * cluster.price * cluster.machines,
+    }  # fmt: skip
+
+
+def foretold_here(job: Job, rates: Rates, cores: int) -> dict[str, float]:
+    """Bytes and seconds of a run on the threads of this machine."""
+    arrays = job.csr + 16.0 * job.edges + (PARTITION_ROW + NAME) * job.nodes
+    chunk = job.pairs / job.turns
+    tables = 4 * job.table  # in training, and in the order of nodes
+    held = arrays + tables + job.drawn_pair * chunk + 12.0 * job.nodes * cores
+    return {
+        "pairs": job.pairs, "csr": job.csr, "peak": held,
+        "sampling": job.pairs / (rates.sampling * cores),
+        "training": job.pairs / (rates.training * cores),
+    }  # fmt: skip
+
+
+def measure(edges: int, engine: str) -> dict[str, float]:
+    """One run, in this process."""
+    import pairgram as pg
+    from pairgram.bench.measure import peak_memory
+    from pairgram.bench.speed.generate import power_law
+    from pairgram.engine import available_threads, open_engine
+
+    small = pg.TextGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
+    with open_engine(engine) as opened:
+        model = pg.PS(dim=DIM, order=ORDER, times=TIMES, epochs=EPOCHS)
+        model.fit(small, engine=opened)  # compiles
+        base = peak_memory()
+        nodes = 2 * edges // DEGREE
+        source, target = power_law(nodes, edges, 2.5, 1000, seed=0)
+        graph = pg.TextGraph.from_edges(source, target)
+        near = graph.adjacency()
+        model.fit(graph, engine=opened)
+        peak = peak_memory() - base
+    return {
+        "edges": edges, "engine": engine, "nodes": graph.n_nodes, "distinct": graph.n_edges,
+        "pairs": model.stats_["pairs"], "csr": near.indptr.nbytes + near.indices.nbytes,
+        "peak": peak, "cores": available_threads(), **model.stats_["seconds"],
+    }  # fmt: skip
+
+
+def compare(found: list[dict[str, float]]) -> list[dict[str, object]]:
+    """Measured beside foretold; rates are those of the first run."""
+    first = found[0]
+    per_core = first["pairs"] / first["cores"]
+    rates = Rates(per_core / first["sample"], per_core / first["train"])
+    rows = []
+    for run in found:
+        job = Job(int(run["nodes"]), int(run["distinct"]))
+        told = foretold_here(job, rates, int(run["cores"]))
+        row: dict[str, object] = {"edges": run["edges"], "engine": run["engine"]}
+        for name, measured in (
+            ("pairs", run["pairs"]), ("csr", run["csr"]), ("peak", run["peak"]),
+            ("sampling", run["sample"]), ("training", run["train"]),
+        ):  # fmt: skip
+            row |= {f"{name} foretold": told[name], name: measured}
+            row[f"{name} ratio"] = measured / told[name]
+        rows.append(row)
+    return rows
+
+
+PLANS = {
+    "100 M nodes, 1 B edges": (
+        Job(10**8, 10**9, epochs=5),
+        Cluster(4, 16, 128 * GB, 25e9 / 8, 1.0),
+    ),
+    "1 B nodes, 50 B edges": (
+        Job(10**9, 50 * 10**9),
+        Cluster(8, 8, 1024 * GB, 100e9 / 8, 8.0),
+    ),
+}
+# Pairs a second of a core at dim 64 on graphs far larger than the caches, as in
+# results/benchmarks/growth.md. A price is a unit for every 16 cores and 128 GB, eight for 1 TB.
+PLAN_RATES = Rates(1.2e6, 0.6e6)
+
+
+def plan() -> None:
+    """Print the plans, one line for each figure."""
+    for name, (job, cluster) in PLANS.items():
+        print(f"{name}: {cluster}")
+        for key, value in simulate(job, cluster, PLAN_RATES).items():
+            print(f"  {key}: {value if isinstance(value, bool) else f'{value:,.3g}'}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--measure", type=int, nargs="+", metavar="EDGES")
+    parser.add_argument("--engine", default="local", choices=("local", "ray"))
+    parser.add_argument("--plan", action="store_true")
+    parser.add_argument("--one", type=int)
+    asked = parser.parse_args()
+    if asked.one:
+        print(json.dumps(measure(asked.one, asked.engine)))
+    if asked.plan:
+        plan()
+    if asked.measure:
+        found = []
+        for edges in asked.measure:
+            command = [sys.executable, __file__, "--one", str(edges), "--engine", asked.engine]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            found.append(json.loads(done.stdout.splitlines()[-1]))
+        write(f"scale_{asked.engine}", compare(found), " ".join(["python", *sys.argv]))
+        print(f"written to {OUT}")
+
+
+if __name__ == "__main__":
+    main()
