@@ -81,10 +81,10 @@ class GraphSAGE(CountingModel):
     -----
     *Differs from the paper.* Positives are links, not pairs of walks, and a link is hidden from its
     own ends while it is learnt. Known links are left out of the noise. The last layer is not scaled
-    to length 1, and the loss has a constant of its own, or products of at most 1 could not tell
-    links from noise. Vectors are made from all neighbours; the paper samples there too. What
-    stands for an empty neighbourhood is learnt; the paper does not say what it is. The aggregator
-    is the mean; the paper's others (LSTM, pooling) are left out.
+    to length 1, and the loss adds a learnt constant that begins at -log K, or products of at most 1
+    could not tell links from noise. Vectors are made from all neighbours; the paper samples there
+    too. What stands for an empty neighbourhood is learnt; the paper does not say what it is. The
+    aggregator is the mean; the paper's others (LSTM, pooling) are left out.
 
     References
     ----------
@@ -133,7 +133,7 @@ class GraphSAGE(CountingModel):
         alone: float = 0.25,
         negatives: int = 20,
         epochs: int = 10,
-        learning_rate: float = 0.001,
+        learning_rate: float = 0.003,
         batch_size: int = 512,
         cleaning: str = "words",
         min_count: int = 1,
@@ -209,7 +209,7 @@ class GraphSAGE(CountingModel):
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
-            net = SageNet(features.shape[1], self.dim)
+            net = SageNet(features.shape[1], self.dim, self.negatives)
         names = SageSettings.__dataclass_fields__
         feed = SageFeed(graph, SageSettings(**{name: getattr(self, name) for name in names}))
         if checkpoint is None:

@@ -1,5 +1,6 @@
 """GraphSAGE's module: two layers, each of a node and the mean of its neighbours."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,15 +50,17 @@ class SageNet(nn.Module):
         Length of x.
     dim
         Length of h and z.
+    negatives
+        Noise nodes K of a link: training starts at "as likely as one of them".
     """
 
-    def __init__(self, features: int, dim: int) -> None:
+    def __init__(self, features: int, dim: int, negatives: int = 1) -> None:
         super().__init__()
         self.first, self.second = nn.Linear(2 * features, dim), nn.Linear(2 * dim, dim)
         self.no_features = nn.Parameter(torch.zeros(features))
         self.no_hidden = nn.Parameter(torch.zeros(dim))
         # Of the loss alone: it leaves the order of scores as it is.
-        self.constant = nn.Parameter(torch.zeros(1))
+        self.constant = nn.Parameter(torch.full((1,), -math.log(negatives)))
 
     def hidden(self, own: Tensor, table: Tensor, near: Bags) -> Tensor:
         """Vectors h of nodes with features `own`, (m, f), and neighbours in `table`, (m, dim)."""
