@@ -134,8 +134,8 @@ class OwnedTables:
 
     def turn(self, schedule: Schedule) -> Turn:
         """Have the owners sample and train; all calls are under way at once."""
-        began, state = time.perf_counter(), self._state
-        crew = self._started()
+        crew, state = self._started(), self._state
+        began = time.perf_counter()
         members = range(len(self._runs))
         k = state.turn % self._source.chunks
         sampled = [crew.call(w, "sample", k) for w in members]
