@@ -103,6 +103,43 @@ def test_vectors_are_those_of_the_library(encoder, spec, folder):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
+def test_transformers_that_are_no_bert_are_built_by_their_library(folder, tmp_path):
+    config = transformers.DistilBertConfig(
+        vocab_size=len(PIECES), dim=WIDTH, n_layers=1, n_heads=2, hidden_dim=32,
+        max_position_embeddings=32,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.DistilBertModel(config).eval()
+    model.save_pretrained(tmp_path)
+    write_tokenizer(tmp_path)
+    parts = Pretrained.read(tmp_path)
+    made = PretrainedEncoder(parts)
+    made.load(tmp_path)
+    tokens = parts.tokenize(TEXTS, 12)
+    with torch.no_grad():
+        found = made.eval()(batch_of(made, tokens))
+        for row, ids in zip(found, (tokens.ids[i] for i in range(len(TEXTS))), strict=True):
+            one = torch.from_numpy(ids.astype(np.int64))[None]
+            mean = model(input_ids=one).last_hidden_state[0].mean(0)
+            torch.testing.assert_close(row, mean, rtol=1e-4, atol=1e-5)
+    assert (made.dim, made.width) == (WIDTH, WIDTH)
+
+
+def test_a_bert_is_that_of_the_library_weight_by_weight(folder):
+    from pairgram.text.encoders.bert import Bert
+
+    theirs = transformers.BertModel.from_pretrained(folder).eval()
+    ours = Bert(Pretrained.read(folder).config).eval()
+    weights = {k: v for k, v in theirs.state_dict().items() if "pooler" not in k}
+    ours.load_state_dict(ours.names_of_file(weights))
+    pieces = torch.tensor([[2, 5, 8, 9, 3], [2, 4, 3, 0, 0]])
+    mask = pieces > 0
+    expected = theirs(input_ids=pieces, attention_mask=mask.long()).last_hidden_state
+    torch.testing.assert_close(ours(pieces, mask)[mask], expected[mask], rtol=1e-4, atol=1e-5)
+    for change in ({"model_type": "roberta"}, {"hidden_act": "relu"}, {"is_decoder": True}):
+        assert not Bert.fits({**Pretrained.read(folder).config, **change})
+
+
 def test_every_weight_but_the_unread_pieces_is_fine_tuned(encoder, spec):
     tokens = tokenizer(spec, Vocabulary.fit(TEXTS), 100)(TEXTS)
     encoder.train()

@@ -78,11 +78,14 @@ class MethodFlags:
     temperature: Annotated[float | None, _flag("sentence_encoder: divides the cosines.")] = None
     text_epochs: Annotated[int | None, _flag("paper2vec: passes over the texts.")] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
+    self_pairs: Annotated[
+        float | None, _flag("ps: pairs of a node with itself, for each of its pairs.")
+    ] = None
     shared_negatives: Annotated[
         int | None,
         _flag(
-            "ps: pairs of a centre that share their noise nodes, 1 for none; tge: noise nodes "
-            "of a batch, 0 draws them for every pair."
+            "tge: noise nodes of a batch, 0 draws them for every pair; others: pairs of a centre "
+            "that share their noise nodes, 1 for none."
         ),
     ] = None
     mask_known: Annotated[
@@ -97,8 +100,7 @@ class MethodFlags:
     cross_weight: Annotated[float | None, _flag("cane: weight of s·t and t·s.")] = None
     optimizer: Annotated[str | None, _flag("tge: adagrad or adam.")] = None
     batch_size: Annotated[
-        int | None,
-        _flag("tge, graphgan: centres of a batch; stne: walks; others: links."),
+        int | None, _flag("tge, graphgan: centres of a batch; stne: walks; others: links.")
     ] = None
     patience: Annotated[
         int | None,

@@ -30,8 +30,7 @@ def place(vectors: Floats, start: Floats, seed: int, say: Say) -> Floats:
     """Coordinates by UMAP under the cosine, shape (n, 2).
 
     The neighbours are exact and the start is given, so that only the rounds draw anything: on one
-    thread, which a seed needs. UMAP's own start, by eigenvectors, takes most of the time on graphs
-    in many parts, such as terminologies.
+    thread, which a seed needs. UMAP's own start would be eigenvectors of the graph of neighbours.
 
     Parameters
     ----------

@@ -19,21 +19,6 @@ from pairgram.models.text_matching import TextMatching
 from pairgram.models.tge import TGE
 
 __all__ = [
-    "CANE",
-    "LINE",
-    "METHODS",
-    "PS",
-    "STNE",
-    "TADW",
-    "TGE",
-    "DeepWalk",
-    "GraphGAN",
-    "GraphSAGE",
-    "Model",
-    "Node2Vec",
-    "Paper2Vec",
-    "SentenceEncoder",
-    "Suggestion",
-    "TextMatching",
-    "load",
+    "CANE", "LINE", "METHODS", "PS", "STNE", "TADW", "TGE", "DeepWalk", "GraphGAN", "GraphSAGE",
+    "Model", "Node2Vec", "Paper2Vec", "SentenceEncoder", "Suggestion", "TextMatching", "load",
 ]  # fmt: skip

@@ -161,13 +161,14 @@ def node_vectors(net: StneNet, content: Table, feed: WalkFeed, device: Any) -> T
     """
     read = torch.from_numpy(content).to(device)
     dim = 2 * net.encoder.hidden_size
-    total = torch.zeros((len(content), dim), dtype=torch.float64, device=device)
+    wide = torch.float32 if torch.device(device).type == "mps" else torch.float64  # it has none
+    total = torch.zeros((len(content), dim), dtype=wide, device=device)
     visits = np.zeros(len(content), np.int64)
     with torch.no_grad():
         for walks in feed.blocks():
             nodes = torch.from_numpy(walks).to(device)
             outputs, _ = net.encode(read[nodes])
-            total.index_add_(0, nodes.flatten(), outputs.flatten(0, 1).double())
+            total.index_add_(0, nodes.flatten(), outputs.flatten(0, 1).to(wide))
             visits += np.bincount(walks.ravel(), minlength=len(visits))
     sums = total.cpu().numpy()
     alone = np.flatnonzero(visits == 0)
