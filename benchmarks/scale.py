@@ -102,7 +102,7 @@ def simulate(job: Job, cluster: Cluster, rates: Rates) -> dict[str, float]:
     pairs_held = job.drawn_pair * chunk / workers + job.id_bytes * job.nodes
     worker = scratch + own + pairs_held
     per_machine = shared + worker * workers / machines
-    driver = 2 * job.csr + NAME * job.nodes + PARTITION_ROW * job.nodes + 6 * job.table
+    driver = 2 * job.csr + NAME * job.nodes + PARTITION_ROW * job.nodes + 4 * job.table
     sent = job.table * job.turns * job.epochs  # by each machine to the one before it
     seconds = {
         "sampling": job.pairs * job.epochs / (rates.sampling * workers),

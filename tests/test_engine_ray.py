@@ -281,3 +281,26 @@ def test_texts_stream_through_workers_also_when_one_dies(engine, small_graph, tm
     assert there["id"].to_pylist() == table["id"].to_pylist()
     got, expected = (np.array(one["vector"].to_pylist()) for one in (there, here))
     np.testing.assert_allclose(got, expected, atol=1e-6)
+
+
+@needs_ray
+def test_a_cluster_that_is_full_is_said(engine, graph, tmp_path, monkeypatch):
+    import ray
+
+    busy = [tmp_path / "one", tmp_path / "two"]
+
+    @ray.remote(num_cpus=1, max_retries=0)
+    def nap(path):
+        Path(path).touch()
+        time.sleep(600)
+
+    naps = [nap.remote(str(path)) for path in busy]
+    try:
+        while not all(path.exists() for path in busy):
+            time.sleep(0.05)
+        monkeypatch.setattr("pairgram.engine.ray.PLACE_SECONDS", 2.0)
+        with pytest.raises(PairgramError, match="Ray found no free worker within 2 s"):
+            pg.PS(dim=8, epochs=1).fit(graph, engine=engine)
+    finally:
+        for one in naps:
+            ray.cancel(one, force=True)

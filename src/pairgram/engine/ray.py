@@ -38,6 +38,10 @@ CONSTRAINTS: dict[str, params.Constraint] = {
 logger = logging.getLogger(__name__)
 
 
+class NoPlaceError(PairgramError):
+    """All cores of a cluster are taken."""
+
+
 class RayEngine:
     """Runs tasks on the workers of a Ray cluster; each has one core.
 
@@ -222,7 +226,7 @@ class RayEngine:
                 raise error.cause from None
             raise LostWorkerError(_lost(error.cause or error)) from None
         except errors.GetTimeoutError:
-            raise LostWorkerError(
+            raise NoPlaceError(
                 f"Ray found no free worker within {seconds:.0f} s. Give fewer workers, or wait for "
                 "other jobs of the cluster."
             ) from None
@@ -257,8 +261,10 @@ class RayCrew:
         try:
             here = [actor.is_here.remote() for actor in self._actors]
             self._engine._results(here, PLACE_SECONDS)
-        except BaseException:
+        except BaseException as error:
             self.close()
+            if isinstance(error, NoPlaceError) and self._engine.threads < len(self._actors):
+                raise LostWorkerError("A machine of the Ray cluster was lost.") from None
             raise
 
     def close(self) -> None:

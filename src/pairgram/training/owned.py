@@ -18,7 +18,7 @@ from pairgram.engine import Crew, Engine, LocalEngine
 from pairgram.errors import LostWorkerError
 from pairgram.training.blocks import Blocks, PairSource, block_steps, drawn_blocks, train_block
 from pairgram.training.partition import Partition
-from pairgram.training.progress import Progress, aligned
+from pairgram.training.progress import Progress, aligned, aligned_room
 from pairgram.training.schedule import Schedule
 from pairgram.training.settings import Settings
 from pairgram.training.tables import Turn, step_rates
@@ -27,7 +27,7 @@ Table = NDArray[np.float32]
 
 FETCH_SECONDS = 60.0
 """Seconds of training that may have to be done again when a worker is lost."""
-MOST_LOSSES = 10
+MOST_LOST = 10
 """Workers lost without a turn done between, after which training gives up."""
 
 logger = logging.getLogger(__name__)
@@ -127,15 +127,15 @@ class OwnedTables:
         self._engine, self._state = engine, state
         self._safe = state.counts()
         self._fetched = time.monotonic()
-        self._losses_of_workers = 0
+        self._lost_in_a_row = 0
         self._runs: list[range] = []
         self._crew: Crew | None = None
         state.fetch = self.fetch
 
     def turn(self, schedule: Schedule) -> Turn:
         """Have the owners sample and train; all calls are under way at once."""
-        began, state = time.perf_counter(), self._state
-        crew = self._started()
+        crew, state = self._started(), self._state
+        began = time.perf_counter()
         members = range(len(self._runs))
         k = state.turn % self._source.chunks
         sampled = [crew.call(w, "sample", k) for w in members]
@@ -145,11 +145,11 @@ class OwnedTables:
             left = [crew.call(w, "step", s, state.turn, rate, moving[w]) for w in members]
             # From the worker after it, round the circle.
             moving = left[1:] + left[:1]
-        lost = crew.wait([crew.call(w, "finish", moving[w]) for w in members])
+        found = crew.wait([crew.call(w, "finish", moving[w]) for w in members])
         drawn = crew.wait(sampled)
-        self._losses_of_workers = 0
+        self._lost_in_a_row = 0
         pairs, sampling = sum(n for n, _ in drawn), max(seconds for _, seconds in drawn)
-        loss = math.fsum(one for losses in lost for one in losses) / max(pairs, 1)
+        loss = math.fsum(one for losses in found for one in losses) / max(pairs, 1)
         return Turn(pairs, loss, sampling, time.perf_counter() - began - sampling)
 
     def fetch(self) -> None:
@@ -157,8 +157,8 @@ class OwnedTables:
         state, crew = self._state, self._crew
         if crew is None or self._safe["turn"] == state.turn:
             return
-        center = aligned(np.empty_like(state.center))
-        context = center if state.context is state.center else aligned(np.empty_like(center))
+        center = aligned_room(state.center)
+        context = center if state.context is state.center else aligned_room(center)
         for w, run in enumerate(self._runs):
             for part in run:
                 rows = slice(*self._parts.bounds[part : part + 2])
@@ -175,8 +175,8 @@ class OwnedTables:
 
     def recover(self, lost: LostWorkerError) -> None:
         """Start again with what was last fetched, on the workers that are left."""
-        self._losses_of_workers += 1
-        if self._losses_of_workers > MOST_LOSSES:
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row > MOST_LOST:
             raise lost
         logger.warning("%s Training goes on from turn %d.", lost, self._safe["turn"])
         self._stop()

@@ -82,8 +82,13 @@ class Progress:
 
 def aligned(table: NDArray[Any]) -> NDArray[Any]:
     """Copy of a table whose rows begin with a cache line, so that no load straddles two."""
+    room = aligned_room(table)
+    room[:] = table
+    return room
+
+
+def aligned_room(table: NDArray[Any]) -> NDArray[Any]:
+    """Memory for a table of this shape, begun with a cache line and not yet filled."""
     raw = np.empty(table.nbytes + CACHE_LINE, np.uint8)
     begin = -raw.ctypes.data % CACHE_LINE
-    copy = raw[begin : begin + table.nbytes].view(table.dtype).reshape(table.shape)
-    copy[:] = table
-    return copy
+    return raw[begin : begin + table.nbytes].view(table.dtype).reshape(table.shape)
