@@ -209,16 +209,23 @@ def test_what_nobody_foresaw_is_one_line(error, words, edges, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_disk_and_a_closed_pipe(edges):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_and_a_closed_pipe(edges, unbuffered):
     command = [sys.executable, "-c", "from pairgram.cli.main import run; run()", "inspect", edges]
+
+    def end(stdout):
+        variables = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+        ended = subprocess.run(
+            command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False, env=variables
+        )
+        return ended.returncode, ended.stderr
+
     with open("/dev/full", "w") as full:
-        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (1, "error: No space left on device.\n")
+        assert end(full) == (1, "error: No space left on device.\n")
     reader, writer = os.pipe()
     os.close(reader)
-    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    assert end(writer) == (1, "")
     os.close(writer)
-    assert (ended.returncode, ended.stderr) == (1, "")
 
 
 def main_output(*arguments):

@@ -60,6 +60,7 @@ class Verbs(TyperGroup):
         except Exception as error:
             # The outermost shell: nobody above would put it in words.
             code = _explain(error)
+            _leave_stdout()
         finally:
             reset_notices()
         sys.exit(code if isinstance(code, int) else 0)
@@ -130,6 +131,14 @@ def _explain(error: Exception) -> int:
     text, code = _message(error)
     sys.stderr.write(f"error: {' '.join(text.split())}\n")
     return code
+
+
+def _leave_stdout() -> None:
+    """Drop what stdout could not take; at the exit Python would try again, and fail."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _message(error: Exception) -> tuple[str, int]:
