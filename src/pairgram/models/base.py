@@ -131,6 +131,22 @@ class Model(Curating):
     def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
         """Take up what `_extra_parts` gave; what does not fit raises `InputError`."""
 
+    def _more_weights(self) -> dict[str, NDArray[Any]]:
+        """Arrays of what was fitted beside the method itself, by names under `BESIDE`."""
+        return {}
+
+    def _more_tables(self) -> dict[str, NDArray[Any]]:
+        """Arrays with a row for every node, beside the vectors."""
+        return {}
+
+    def _take_more(
+        self,
+        weights: Mapping[str, NDArray[Any]],
+        tables: Mapping[str, NDArray[Any]],
+        extra: Mapping[str, dict[str, Any]],
+    ) -> None:
+        """Take up what the two gave, and JSON; what does not fit raises `InputError`."""
+
     def _take_parts(
         self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]
     ) -> None:

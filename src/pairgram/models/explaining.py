@@ -11,6 +11,7 @@ from pairgram.errors import ParameterError
 from pairgram.models.catalog import Catalog
 from pairgram.models.scoring import Floats, Tables, pair_terms, unit_rows
 from pairgram.search.fusion import FUSED
+from pairgram.search.ranker import RANKED
 
 if TYPE_CHECKING:
     from pairgram.models.curating import Curating
@@ -124,9 +125,11 @@ def explain(
 
 
 def _learned(model: "Curating", rule: str | None) -> str | None:
-    """The rule; of fused scores the learned part is explained."""
+    """The rule; of fused and ranked scores the learned part is explained."""
     fusion = getattr(model, "fusion_", None)
-    return fusion.rule if rule == FUSED and fusion is not None else rule
+    if rule == FUSED and fusion is not None:
+        return str(fusion.rule)
+    return None if rule == RANKED else rule
 
 
 def _query(model: "Curating", catalog: Catalog, source: int | None, text: str) -> Tables:

@@ -17,24 +17,34 @@ from pairgram.models.finding import Finder
 from pairgram.models.fusing import Evidence, FusedPlaced
 from pairgram.models.naming import Namer
 from pairgram.models.placed import Placed
+from pairgram.models.ranking import BESIDE, TABLES, Board, RankedPlaced, Ranking
 from pairgram.models.scoring import Floats, Tables, unit_rows
 from pairgram.models.suggesting import Asked, Strings, Suggestion
 from pairgram.search.fusion import FUSED, LEARNED, Fusion
+from pairgram.search.ranker import RANKED
 from pairgram.text.cleaning import beginning
 
 logger = logging.getLogger(__name__)
 
 Table = NDArray[np.float32]
-FUSION = "fusion"
+FUSION, RANKING = "fusion", "ranking"
 
 # Shared words are looked for in so much of a new text.
 MOST_CHARACTERS = 1 << 15
 
 
 class ReadingModel(Model):
-    """Base of the methods whose vectors come from text."""
+    """Base of the methods whose vectors come from text.
 
+    Attributes
+    ----------
+    ranking_
+        What the rule "ranked" for new texts was fitted to; None without.
+    """
+
+    ranking_: Ranking | None = None
     _evidence_: Evidence | None = None
+    _board_: Board | None = None
 
     @abstractmethod
     def words(self, text: str) -> list[str]:
@@ -61,9 +71,10 @@ class ReadingModel(Model):
     def place(self, texts: Sequence[str]) -> Placed:
         """New texts ready to be scored against known nodes and each other."""
         placed = self._placed(texts, "both")
-        if self.fusion_ is None:
-            return placed
-        return FusedPlaced(placed, texts, self.fusion_, self._evidence())
+        if self.fusion_ is not None:
+            placed = FusedPlaced(placed, texts, self.fusion_, self._evidence())
+        board = self._board()
+        return placed if board is None else RankedPlaced(placed, texts, board)
 
     def _read(self, texts: Sequence[str]) -> tuple[Table, Table | None]:
         self._check_fitted()
@@ -105,8 +116,11 @@ class ReadingModel(Model):
     def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
         catalog = self._catalog(asked.direction)
         query = self._query(texts, catalog)
+        board = self._board() if asked.rule in (None, RANKED) and asked.search != "ann" else None
         if asked.rule == FUSED and self.fusion_ is not None:
             rule, block = FUSED, self._fused(catalog, query, texts, self.fusion_)
+        elif board is not None:
+            rule, block = RANKED, _ranked(board, catalog, texts)
         else:
             rule, block = self._rule_for(catalog, query, asked.rule, is_new=True), None
         read = [set(self.words(beginning(text, MOST_CHARACTERS))) for text in texts]
@@ -136,6 +150,18 @@ class ReadingModel(Model):
 
         return block
 
+    def _board(self) -> Board | None:
+        """The ranker beside the nodes, made at its first use; None for a model without."""
+        if self.ranking_ is None:
+            return None
+        if self._board_ is None or self._board_.graph is not self.graph_:
+            self._board_ = Board(self.ranking_, self.graph_, self._ranker_words)
+        return self._board_
+
+    def _ranker_words(self, text: str) -> list[str]:
+        """Words of a text that the ranker reads."""
+        return self.words(beginning(text, MOST_CHARACTERS))
+
     def _evidence(self) -> Evidence:
         """BM25, votes and degrees, made at their first use."""
         made = self._evidence_
@@ -144,14 +170,40 @@ class ReadingModel(Model):
         return made
 
     def _extra_parts(self) -> dict[str, dict[str, Any]]:
-        return {} if self.fusion_ is None else {FUSION: self.fusion_.to_json()}
+        fused = {} if self.fusion_ is None else {FUSION: self.fusion_.to_json()}
+        ranked = {} if self.ranking_ is None else {RANKING: self.ranking_.to_json()}
+        return {**fused, **ranked}
 
     def _take_extra(self, extra: Mapping[str, dict[str, Any]]) -> None:
         self.fusion_ = Fusion.from_json(extra[FUSION]) if FUSION in extra else None
 
+    def _more_weights(self) -> dict[str, NDArray[Any]]:
+        if self.ranking_ is None:
+            return {}
+        return {f"{BESIDE}{name}": array for name, array in self.ranking_.arrays().items()}
+
+    def _more_tables(self) -> dict[str, NDArray[Any]]:
+        board = self._board()
+        return {} if board is None else dict(board.tables)
+
+    def _take_more(
+        self,
+        weights: Mapping[str, NDArray[Any]],
+        tables: Mapping[str, NDArray[Any]],
+        extra: Mapping[str, dict[str, Any]],
+    ) -> None:
+        if RANKING not in extra:
+            return
+        arrays = {name.removeprefix(BESIDE): array for name, array in weights.items()}
+        self.ranking_ = Ranking.load(arrays, extra[RANKING])
+        kept = {name: tables[name] for name in TABLES if name in tables}
+        if len(kept) != len(TABLES):
+            raise InputError("The ranker is damaged: tables of its nodes are missing.")
+        self._board_ = Board(self.ranking_, self.graph_, self._ranker_words, kept)
+
     def _forget(self) -> None:
         super()._forget()
-        self.fusion_ = self._evidence_ = None
+        self.fusion_ = self._evidence_ = self.ranking_ = self._board_ = None
 
     def _query(self, texts: Sequence[str], catalog: Catalog) -> Tables:
         """Vectors of new texts as those of queries."""
@@ -204,6 +256,14 @@ class ReadingModel(Model):
             return "no shared word"
         more = ", …" if len(common) > 3 else ""
         return f"{len(common)} shared word{'s' * (len(common) > 1)}: {', '.join(common[:3])}{more}"
+
+
+def _ranked(board: Board, catalog: Catalog, texts: Sequence[str]) -> Callable[[slice], Floats]:
+    """Function that gives the ranked scores of some texts with every position."""
+    held = catalog.additions
+    rows = held.rows.texts[: held.size] if held else ()
+    home = held.home[: held.size] if held else None
+    return lambda part: board.scores(texts[part], rows, home)
 
 
 def needed_texts(method: str, graph: TextGraph) -> tuple[str, ...]:

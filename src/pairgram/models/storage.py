@@ -27,6 +27,7 @@ from pairgram.io.folder import (
 )
 from pairgram.io.lock import FolderLock
 from pairgram.models.keeping import Home, merged
+from pairgram.models.ranking import BESIDE
 from pairgram.search.relations import RelationModel
 from pairgram.vectors import Vectors
 
@@ -55,7 +56,7 @@ def save(model: "Model", path: Path) -> None:
     lock = FolderLock(path) if is_model(path) else None
     try:
         write_folder(
-            path, config, {**model._weights(), **_relation_weights(model)}, _nodes(model), extra,
+            path, config, _all_weights(model), _nodes(model), extra,
             lambda folder: _write_index(model, folder, 0),
         )  # fmt: skip
     finally:
@@ -127,8 +128,10 @@ def take(model: "Model", path: Path, folder: ModelFolder) -> None:
         model.calibrations_ = {kind: Calibration.from_json(c) for kind, c in stored.items()}
         tensors = dict(folder.tensors)
         _take_relations(model, tensors.pop(RELATIONS, None), folder.extra.get(RELATIONS))
+        more = {name: tensors.pop(name) for name in list(tensors) if name.startswith(BESIDE)}
         model._take_parts(tensors, folder.extra)
         model._take_extra(folder.extra)
+        model._take_more(more, folder.vectors, folder.extra)
         model._replay(folder.changes)
     except InputError as error:
         raise FileFormatError(path, f"is damaged: {error}") from None
@@ -137,7 +140,7 @@ def take(model: "Model", path: Path, folder: ModelFolder) -> None:
 
 def _nodes(model: "Model") -> Nodes:
     graph, vectors = model.graph_, model.vectors_
-    tables = {"center": vectors.center}
+    tables = {"center": vectors.center, **model._more_tables()}
     if vectors.context is not None:
         tables["context"] = vectors.context
     typed = graph.relation
@@ -147,6 +150,10 @@ def _nodes(model: "Model") -> Nodes:
     return Nodes(
         tables, graph.names, graph.texts, graph.labels, (graph.source, graph.target), relations
     )
+
+
+def _all_weights(model: "Model") -> dict[str, NDArray[Any]]:
+    return {**model._weights(), **_relation_weights(model), **model._more_weights()}
 
 
 def _relation_weights(model: "Model") -> dict[str, NDArray[Any]]:

@@ -1,5 +1,6 @@
 """TGE: a node's vector is made from its text, trained on sampled pairs."""
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -107,6 +108,9 @@ class TGE(CountingModel):
         After an end by `patience`, train afresh on all links for as many epochs as were best.
     rule
         How links are scored: "dot", "context", "symmetric" or "calibrated".
+    ranker
+        Fit a ranker too: the links of new texts are then suggested under the rule "ranked", from
+        words, letters, votes of near nodes' links and two towers. Not for `directed`.
     device
         "auto", "cpu", "cuda" or "mps"; "auto" is a CUDA card where there is one.
     directed
@@ -132,8 +136,9 @@ class TGE(CountingModel):
 
     `preset="best"` differs from "paper" by: the bag encoder (trains many times faster), contexts
     from text and table (an unseen node is scored from both sides), id vectors (better for known
-    nodes), Adam, known links left out of the noise, "words" cleaning, and the calibrated rule. The
-    tables in `results/` have both side by side; what each difference buys alone is not measured.
+    nodes), Adam, known links left out of the noise, "words" cleaning, the calibrated rule, and a
+    ranker for the links of new texts. The tables in `results/` have both side by side;
+    docs/research.md says what the parts of the ranker buy.
 
     References
     ----------
@@ -182,6 +187,7 @@ class TGE(CountingModel):
         "patience": params.Optional(params.Int(0)),
         "refit": params.Bool(),
         "rule": params.Optional(params.Choice(*RULES)),
+        "ranker": params.Optional(params.Bool()),
         "device": params.Choice("auto", "cpu", "cuda", "mps"),
         "directed": params.Bool(),
         "seed": params.Int(0, 2**63 - 1),
@@ -221,6 +227,7 @@ class TGE(CountingModel):
         patience: int | None = None,
         refit: bool = False,
         rule: str | None = None,
+        ranker: bool | None = None,
         device: str = "auto",
         directed: bool = False,
         seed: int = 0,
@@ -238,7 +245,7 @@ class TGE(CountingModel):
         self.mask_known, self.offset, self.l2 = mask_known, offset, l2
         self.optimizer, self.learning_rate, self.batch_size = optimizer, learning_rate, batch_size
         self.epochs, self.patience, self.rule = epochs, patience, rule  # type: ignore[assignment]
-        self.refit = refit
+        self.refit, self.ranker = refit, ranker
         self.device, self.directed, self.seed, self.threads = device, directed, seed, threads
 
     def fit(
@@ -279,7 +286,19 @@ class TGE(CountingModel):
         self.vectors_ = Vectors(learned.center, learned.context, graph.names)
         self.vocabulary_, self.stats_, self._pretrained_ = vocabulary, learned.stats, parts
         self._weights_, self._reader_ = learned.weights, None
+        if chosen["ranker"] and not self.directed:
+            self._fit_ranking(graph)
         return self
+
+    def _fit_ranking(self, graph: TextGraph) -> None:
+        from pairgram.models.ranking import fit_ranking
+        from pairgram.text.encoders import resolve_device
+
+        began = time.perf_counter()
+        with torch_threads(self.threads):
+            device = resolve_device(self.device)
+            self.ranking_ = fit_ranking(graph, self._ranker_words, self.seed, device)
+        self.stats_["seconds"]["rank"] = time.perf_counter() - began
 
     def _continue(self, graph: TextGraph, epochs: int) -> None:
         """Go on from the weights as they are; words keep the vocabulary of the fit."""

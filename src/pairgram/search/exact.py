@@ -90,6 +90,23 @@ def top_k_rows(
         yield places[row, :count], values[row, :count].astype(np.float64)
 
 
+def largest(scores: Floats, k: int) -> NDArray[np.int64]:
+    """Places of at most k of the largest scores, in no order, ties by position.
+
+    What equals the least score, or 0 where none is below, is never among them.
+
+    >>> sorted(largest(np.array([0.0, 3.0, 0.0, 1.0, 2.0]), 2).tolist())
+    [1, 4]
+    """
+    some = np.flatnonzero(scores > scores.min(initial=0)) if len(scores) else np.empty(0, np.int64)
+    values = scores[some]
+    best = some[_best(values, k)]
+    if len(best) <= k:
+        return best.astype(np.int64)
+    # What ties with the last: the first positions stay.
+    return best[np.lexsort((best, -scores[best]))[:k]].astype(np.int64)
+
+
 def _part_of(scores: Floats) -> Callable[[int, int], Floats]:
     return lambda begin, end: scores[begin:end]
 

@@ -46,7 +46,7 @@ class LexicalIndex:
         vocabulary: dict[str, int],
         words: Words,
         query_weight: Callable[[Any], Any] | None = None,
-        text_weight: "_Bm25 | None" = None,
+        text_weight: "_Bm25 | _Idf | None" = None,
     ) -> None:
         self.n_texts = weight.shape[0]
         self._by_text = weight.tocsr()
@@ -93,6 +93,26 @@ class LexicalIndex:
         transform = TfidfTransformer().fit(counts)
         return cls(transform.transform(counts), vocabulary, words, transform.transform)
 
+    @classmethod
+    def shared(cls, texts: Iterable[str], words: Words = plain_words) -> Self:
+        """Σ over the distinct words that both texts have of Lucene's idf; see `bm25`."""
+        ids, vocabulary = _number([words(text) for text in texts])
+        counts = _counts(ids, max(len(vocabulary), 1))
+        frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+        idf = np.log1p((len(ids) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        counts.data = idf[counts.indices]
+        return cls(counts, vocabulary, words, _present, _Idf(idf))
+
+    @property
+    def word_weight(self) -> NDArray[np.float32]:
+        """Largest weight of every word in any text, shape (v,)."""
+        return np.asarray(self._by_word.max(axis=1).toarray(), np.float32).ravel()
+
+    @property
+    def mass(self) -> NDArray[np.float32]:
+        """Sum of the weights of every text's words, shape (n,)."""
+        return np.asarray(self._by_text.sum(axis=1), np.float32).ravel()
+
     def queries(self, texts: Iterable[str]) -> Any:
         """Weights of the queries' words, sparse, shape (m, v)."""
         known = self._vocabulary
@@ -103,6 +123,15 @@ class LexicalIndex:
     def scores(self, queries: Any) -> Floats:
         """Scores of rows of `queries`, shape (b, v), with every text, shape (b, n)."""
         scores: Floats = (queries @ self._by_word).toarray()
+        return scores
+
+    def places(self, words: Iterable[str]) -> list[int]:
+        """Numbers of those of some words that the texts have."""
+        return [self._vocabulary[word] for word in words if word in self._vocabulary]
+
+    def at(self, query: Any, texts: NDArray[np.int64]) -> Floats:
+        """Scores of one query, shape (1, v), with some texts, shape (k,)."""
+        scores: Floats = (self._by_text[texts] @ query.T).toarray().ravel()
         return scores
 
     def scores_of(self, queries: Any, texts: Sequence[str]) -> Floats:
@@ -130,6 +159,19 @@ class LexicalIndex:
         return scores
 
 
+class _Idf:
+    """Weights of the words of further texts; see `LexicalIndex.shared`."""
+
+    def __init__(self, idf: NDArray[np.float32]) -> None:
+        self._idf = idf
+
+    def __call__(self, counts: Any, lengths: NDArray[np.int64]) -> Any:
+        """Idf of every word that a text has, sparse, shape (m, v)."""
+        weight = counts.tocsr().astype(np.float32)
+        weight.data = self._idf[weight.indices]
+        return weight
+
+
 class _Bm25:
     """Weights of the words of further texts; see `LexicalIndex.bm25`."""
 
@@ -146,6 +188,13 @@ class _Bm25:
             np.float32
         )
         return weight
+
+
+def _present(counts: Any) -> Any:
+    """Ones where there is a count."""
+    there = counts.copy()
+    there.data = np.ones_like(there.data)
+    return there
 
 
 def _number(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], dict[str, int]]:

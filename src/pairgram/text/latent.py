@@ -1,0 +1,166 @@
+"""Texts as points of a latent space: the strongest directions of their words and letters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pairgram.errors import InputError
+from pairgram.text.spelling import ngram_ids
+
+Cut = Sequence[Sequence[str]]
+Table = NDArray[np.float32]
+
+BUCKETS = 1 << 14
+FEWEST_TEXTS = 2
+"""Texts that a word must be in to have a direction of its own; its letters always count."""
+MOST_TEXTS = 60_000
+"""Texts that the directions are found from; of more, a random part."""
+LETTERS = 0.5
+ITERATIONS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class LatentSpace:
+    """A linear map from TF-IDF weights of words and hashed letter n-grams to few dimensions.
+
+    Words and letters are weighed (1 + log tf) · idf, each scaled to length 1, the letters then to
+    `LETTERS`; the map is that of a truncated singular value decomposition.
+
+    Attributes
+    ----------
+    words
+        Known words.
+    idf
+        Weights of the words and then of the n-grams, shape (v + BUCKETS,).
+    basis
+        The map, shape (v + BUCKETS, dim); half precision is enough, and halves the model.
+
+    References
+    ----------
+    Deerwester et al., "Indexing by Latent Semantic Analysis", JASIS 1990; Halko, Martinsson,
+    Tropp, "Finding Structure with Randomness", SIAM Review 2011.
+
+    Examples
+    --------
+    >>> space = LatentSpace.fit([["red", "apple"], ["red", "cherry"], ["blue", "boat"]], 2, 0)
+    >>> close = space.vectors([["red"], ["red", "apples"], ["boat"]])
+    >>> bool(close[0] @ close[1] > close[0] @ close[2])
+    True
+    """
+
+    words: tuple[str, ...]
+    idf: Table
+    basis: NDArray[np.float16]
+
+    @classmethod
+    def fit(cls, texts: Cut, dim: int, seed: int) -> "LatentSpace":
+        """Find the directions of texts, given as words; at most as many as there are texts."""
+        from sklearn.utils.extmath import randomized_svd
+
+        counts, distinct = _counts(texts)
+        frequency = np.bincount(counts.indices, minlength=len(distinct))
+        words = tuple(w for w, n in zip(distinct, frequency, strict=True) if n >= FEWEST_TEXTS)
+        bare = cls(words, np.ones(len(words) + BUCKETS, np.float32), np.empty((0, 0), np.float16))
+        found = bare._raw(counts, distinct)
+        seen = np.bincount(found.indices, minlength=found.shape[1])
+        idf = np.where(seen > 0, np.log((1 + len(texts)) / (1 + seen)) + 1, 0)
+        space = cls(words, idf.astype(np.float32), bare.basis)
+        weighed = space._weigh(found)
+        if len(texts) > MOST_TEXTS:
+            drawn = np.random.default_rng(seed).choice(len(texts), MOST_TEXTS, replace=False)
+            weighed = weighed[np.sort(drawn)]
+        size = min(dim, *weighed.shape)
+        # Signs are free: the towers on top learn them.
+        _, _, turned = randomized_svd(
+            weighed, size, n_iter=ITERATIONS, random_state=seed % 2**32, flip_sign=False
+        )
+        return cls(words, space.idf, turned.T.astype(np.float16))
+
+    @property
+    def dim(self) -> int:
+        """Dimensions of the space."""
+        return int(self.basis.shape[1])
+
+    def vectors(self, texts: Cut) -> Table:
+        """Points of texts, given as words, of length 1, shape (m, dim); 0 for no known letter."""
+        weighed = self._weigh(self._raw(*_counts(texts)))
+        return unit(np.asarray(weighed @ self._full_basis, np.float32))
+
+    @property
+    def _full_basis(self) -> Table:
+        kept: Table | None = self.__dict__.get("_basis32")
+        if kept is None:
+            kept = self.basis.astype(np.float32)
+            object.__setattr__(self, "_basis32", kept)
+        return kept
+
+    def _raw(self, counts: Any, distinct: Sequence[str]) -> Any:
+        """Counts of known words and n-grams, sparse, shape (m, v + BUCKETS)."""
+        from scipy.sparse import csr_array, hstack
+
+        known = {word: place for place, word in enumerate(self.words)}
+        place = np.array([known.get(word, -1) for word in distinct], np.int64)
+        has = np.flatnonzero(place >= 0)
+        ones = np.ones(len(has), np.float32)
+        chosen = csr_array((ones, (has, place[has])), shape=(len(distinct), len(self.words)))
+        grams = ngram_ids(distinct, BUCKETS)
+        ones = np.ones(len(grams.values), np.float32)
+        spelled = csr_array((ones, grams.values, grams.offsets), shape=(len(distinct), BUCKETS))
+        return hstack([counts @ chosen, counts @ spelled], format="csr")
+
+    def _weigh(self, raw: Any) -> Any:
+        """TF-IDF weights of counts, words and letters each scaled, sparse."""
+        from scipy.sparse import hstack
+
+        weighed = raw.astype(np.float32)
+        weighed.data = (1 + np.log(weighed.data)) * self.idf[weighed.indices]
+        cut = len(self.words)
+        parts = [_unit_rows(weighed[:, :cut]), LETTERS * _unit_rows(weighed[:, cut:])]
+        return hstack(parts, format="csr")
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as arrays that `from_arrays` reads."""
+        words = np.frombuffer("\n".join(self.words).encode("utf-8", "surrogatepass"), np.uint8)
+        return {"words": words, "idf": self.idf, "basis": self.basis}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "LatentSpace":
+        """Read what `arrays` made; what does not fit raises `InputError`."""
+        joined = arrays["words"].tobytes().decode("utf-8", "surrogatepass")
+        words = tuple(joined.split("\n")) if joined else ()
+        idf, basis = arrays["idf"], arrays["basis"]
+        if idf.shape != (len(words) + BUCKETS,) or basis.shape[:1] != idf.shape:
+            raise InputError("The ranker is damaged: its words do not fit its map.")
+        return cls(words, idf, basis)
+
+
+def unit(rows: Table) -> Table:
+    """Rows scaled to length 1; zero rows stay zero."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: Table = (rows / np.where(length > 0, length, 1)).astype(np.float32)
+    return scaled
+
+
+def _unit_rows(weights: Any) -> Any:
+    """Sparse rows scaled to length 1; zero rows stay zero."""
+    from scipy.sparse import diags_array
+
+    length = np.sqrt(np.asarray(weights.multiply(weights).sum(axis=1)).ravel())
+    return (diags_array((1 / np.where(length > 0, length, 1)).astype(np.float32)) @ weights).tocsr()
+
+
+def _counts(texts: Cut) -> tuple[Any, list[str]]:
+    """How often each text has each of the distinct words, sparse, and the words."""
+    from scipy.sparse import csr_array
+
+    places: dict[str, int] = {}
+    ids = [places.setdefault(word, len(places)) for text in texts for word in text]
+    ends = np.cumsum([0, *map(len, texts)])
+    ones = np.ones(len(ids), np.float32)
+    shape = (len(texts), max(len(places), 1))
+    counts = csr_array((ones, np.array(ids, np.int64), ends), shape=shape)
+    counts.sum_duplicates()
+    return counts, list(places) or [""]

@@ -1,0 +1,136 @@
+"""Towers and judges: the trained modules say what NumPy says, and learn what is there to learn."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.sparse import csr_array
+
+from pairgram.errors import InputError
+from pairgram.search.clues import FIRST
+from pairgram.search.ranker import Judge, Ranker
+from pairgram.search.towers import Towers
+from pairgram.training.ranker import JudgeNet, JudgeSettings, halves, train_judge
+from pairgram.training.towers import TowerNet, TowerSettings, _Batches, train_towers
+
+pytestmark = pytest.mark.quick
+
+
+def test_towers_in_numpy_are_those_that_were_trained():
+    torch.manual_seed(0)
+    net = TowerNet(6, TowerSettings(dim=4, hidden=5)).eval()
+    for weight in net.parameters():
+        torch.nn.init.normal_(weight, std=0.5)
+    towers = Towers({name: a.detach().numpy() for name, a in net.state_dict().items()})
+    random = np.random.default_rng(0)
+    query, own, near = (random.normal(size=(n, 6)).astype(np.float32) for n in (3, 5, 5))
+    degree = np.array([0, 1, 2, 30, 0])
+    expected = net(
+        *map(torch.from_numpy, (query, own, near)), torch.log1p(torch.from_numpy(degree).float())
+    )
+    found = towers.scale * towers.query(query) @ towers.node(own, near).T + towers.prior(degree)
+    np.testing.assert_allclose(found, expected.detach().numpy(), rtol=1e-4, atol=1e-4)
+    with pytest.raises(InputError, match="lack weights"):
+        Towers({})
+
+
+def planted(n=60, groups=3):
+    """Nodes whose points say nothing of their text but to which group they link: the next one."""
+    random = np.random.default_rng(0)
+    group = np.arange(n) % groups
+    points = np.eye(groups, 6, dtype=np.float32)[group] + random.normal(0, 0.05, (n, 6))
+    points = (points / np.linalg.norm(points, axis=1, keepdims=True)).astype(np.float32)
+    dense = (group[:, None] + 1) % groups == group[None]
+    dense = (dense | dense.T) & (random.random((n, n)) < 0.5)
+    dense = np.triu(dense, 1)
+    return points, csr_array((dense | dense.T).astype(np.float32)), group
+
+
+def test_towers_learn_that_links_go_elsewhere_than_likeness():
+    points, links, group = planted(groups=4)
+    settings = TowerSettings(dim=8, hidden=16, steps=200, learning_rate=0.01)
+    first, second = (train_towers(points, links, settings, seed=3) for _ in range(2))
+    for name, array in first.weights.items():
+        np.testing.assert_array_equal(array, second.weights[name])
+    near = links @ points
+    near /= np.maximum(np.linalg.norm(near, axis=1, keepdims=True), 1e-9)
+    scores = first.query(points) @ first.node(points, near.astype(np.float32)).T
+    same = scores[group[:, None] == group[None]].mean()
+    linked = scores[links.toarray() > 0].mean()
+    assert linked > same + 0.3
+
+
+def test_known_links_of_a_batch_are_found():
+    points, links, _ = planted()
+    batches = _Batches(points, links, TowerSettings(), np.random.default_rng(0), "cpu")
+    nodes = np.array([4, 9, 17, 30, 55])
+    source = np.array([0, 4, 11])
+    place = np.array([1, 0, 4])
+    found = set(zip(*map(np.ndarray.tolist, batches._known(source, nodes, place)), strict=True))
+    dense = links.toarray()
+    slow = {
+        (row, column)
+        for row, u in enumerate(source)
+        for column, v in enumerate(nodes)
+        if dense[u, v] and column != place[row]
+    }
+    assert found == slow
+
+
+def test_a_graph_without_links_between_parts_leaves_the_towers_as_they_start():
+    points = np.eye(4, dtype=np.float32)
+    towers = train_towers(points, csr_array((4, 4), dtype=np.float32), TowerSettings(dim=4), 0)
+    np.testing.assert_allclose(towers.query(points), points, atol=1e-6)
+
+
+def lists(count=60, size=12, features=5):
+    """Queries whose links have the largest third feature, or the smallest where the first is 1."""
+    random = np.random.default_rng(1)
+    rows = [random.normal(size=(size, features)).astype(np.float32) for _ in range(count)]
+    masks = []
+    for number, row in enumerate(rows):
+        row[:, 0] = number % 2
+        wanted = row[:, 2] if number % 2 == 0 else -row[:, 2]
+        masks.append(wanted >= np.sort(wanted)[-2])
+    return rows, masks
+
+
+def test_a_judge_learns_what_no_weighted_sum_says():
+    rows, masks = lists()
+    settings = JudgeSettings(hidden=16, epochs=60, learning_rate=0.01, members=2)
+    judge, again = (train_judge(rows, masks, settings, seed=0) for _ in range(2))
+    best = [np.argmax(judge.scores(row)) for row in rows]
+    right = sum(bool(mask[place]) for mask, place in zip(masks, best, strict=True))
+    assert right > 0.9 * len(rows)
+    np.testing.assert_array_equal(judge.scores(rows[0]), again.scores(rows[0]))
+
+
+def test_a_judge_in_numpy_is_the_module():
+    torch.manual_seed(0)
+    net = JudgeNet(5, 8)
+    rows = np.random.default_rng(0).normal(size=(7, 5)).astype(np.float32)
+    judge = Judge(
+        np.zeros(5, np.float32), np.ones(5, np.float32),
+        ({name: a.detach().numpy() for name, a in net.state_dict().items()},),
+    )  # fmt: skip
+    expected = net(torch.from_numpy(rows)).detach().numpy()
+    np.testing.assert_allclose(judge.scores(rows), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_queries_without_a_link_and_without_others_do_no_harm():
+    rows, masks = lists(8)
+    masks[0][:] = False
+    masks[1][:] = True
+    judge = train_judge(rows, masks, JudgeSettings(hidden=4, epochs=2, members=1, most=3), 0)
+    assert np.isfinite(judge.scores(rows[0])).all()
+
+
+def test_halves_are_each_judged_by_the_other():
+    (train, test), (other_train, other_test) = halves(7, seed=0)
+    assert sorted([*train, *test]) == list(range(7))
+    assert train.tolist() == other_test.tolist()
+    assert test.tolist() == other_train.tolist()
+
+
+def test_damage_of_a_ranker_is_said():
+    with pytest.raises(InputError, match="does not fit its features"):
+        Ranker.from_arrays({"first/mean": np.zeros(len(FIRST) - 1, np.float32)})
