@@ -270,17 +270,19 @@ def test_a_method_may_have_fewer_seeds_than_its_row(tmp_path, store):
     path.write_text(
         "kind: links\ntitle: T\nprotocols: [seen]\nseeds: [0, 1, 2]\n"
         "methods: {ps: PS, line: LINE}\nfewer_seeds: {line: [0, 1]}\n"
-        "rows:\n  cora@50: {keep: 0.5}\n  hepth@50: {keep: 0.5, fewer_seeds: {line: [2]}}\n"
+        "reasons: {line: too slow}\nrows:\n  cora@50: {keep: 0.5}\n"
+        "  hepth@50: {keep: 0.5, fewer_seeds: {line: [2]}}\n"
     )
     table = read_table(path)
     found = {(cell.row.name, cell.method, cell.seed) for cell in cells([table], Selection())}
     assert {seed for row, method, seed in found if (row, method) == ("cora@50", "line")} == {0, 1}
     assert {seed for row, method, seed in found if (row, method) == ("hepth@50", "line")} == {2}
     assert {seed for row, method, seed in found if method == "ps"} == {0, 1, 2}
-    missing = missing_cells(table, store)["cora@50", "not run yet"]
-    assert missing == {"ps": [0, 1, 2], "line": [0, 1]}
+    missing = missing_cells(table, store)
+    assert missing["cora@50", "not run yet"] == {"ps": [0, 1, 2]}
+    assert missing["cora@50", "too slow"] == {"line": [0, 1]}
     for text, words in (
-        ("{odd: [0]}", "row cora@50 has seeds of 'odd', which is no method here"),
+        ("{odd: [0]}", "row cora@50 has fewer_seeds of 'odd', which is no method here"),
         ("{line: [7]}", r"row cora@50 has none of the seeds \[7\] of line"),
     ):
         path.write_text(path.read_text().replace("{line: [0, 1]}", text))

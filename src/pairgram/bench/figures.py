@@ -132,7 +132,7 @@ def missing_cells(table: Table, store: Store) -> dict[tuple[str, str], dict[str,
         absent = line.row.missing or table.methods[method].absent
         for seed in line.seeds:
             if seed not in line.cards:
-                reason = absent or _failure(table, name, method, seed, store)
+                reason = absent or _failure(table, line.row, method, seed, store)
                 found.setdefault((name, reason), {}).setdefault(method, []).append(seed)
     return found
 
@@ -146,6 +146,8 @@ def _cards(table: Table, row: Row, method: str, store: Store) -> dict[int, Card]
     return {seed: card for seed, card in read.items() if card is not None}
 
 
-def _failure(table: Table, row: str, method: str, seed: int, store: Store) -> str:
-    record = read_record(store.failure(table.home(method), row, method, seed))
-    return NOT_RUN if record is None else f"failed: {record['reason']}"
+def _failure(table: Table, row: Row, method: str, seed: int, store: Store) -> str:
+    record = read_record(store.failure(table.home(method), row.name, method, seed))
+    if record is None:
+        return row.reasons.get(method, NOT_RUN)
+    return f"failed: {record['reason']}"

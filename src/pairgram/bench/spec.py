@@ -18,6 +18,7 @@ A file is one table, named after it:
   `missing` (why not run).
 - `fewer_seeds`: method -> its seeds, some of every row's; of the table, or of a row. The notes say
   why.
+- `reasons`: method -> why cells have no card, of the table or of a row; they still can be run.
 - `goals`: `candidate` against `baseline`: largest loss `margin`, `fewer_pairs` times fewer pairs.
 - `tuning`: `seeds` and `share` of the validation splits, `seconds` for every row and method,
   `trials`: method -> list of parameters, laid over the row's; as many for every method, or none
@@ -88,6 +89,7 @@ class Row:
     parameters: Mapping[str, Parameters]
     seeds: tuple[int, ...] = (0,)
     fewer_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     hold_out: float | None = None
     before: str | None = None
     tuning: Tuning | None = None
