@@ -21,7 +21,7 @@ from pairgram.bench.measure import cut, peak_memory
 from pairgram.bench.plots import write_figure
 from pairgram.bench.report import write_pages
 from pairgram.bench.report_ratios import ratio_by_formula
-from pairgram.bench.run import Cell, SavedModels, Selection, is_finished, job_of, run_cells
+from pairgram.bench.run import Cell, SavedModels, Selection, cells, is_finished, job_of, run_cells
 from pairgram.bench.spec import COUNTS, FLOORS, Method, load_table, read_table, table_names
 from pairgram.bench.store import Store, read_record, write_record
 from pairgram.cli.main import app
@@ -245,6 +245,50 @@ def test_a_card_of_other_parameters_is_not_finished(store):
     job = job_of(cell, store)
     assert (job.origin, job.parameters["epochs"], job.parameters["order"]) == ("tuning", 3, 3)
     assert not is_finished(cell, job, store)
+
+
+@pytest.mark.quick
+def test_a_parameter_younger_than_a_card_counts_with_its_default(store):
+    table = load_table("rw_vs_ps")
+    fill(table, store, "cora@50", ps={})
+    path = store.card(table.name, "cora@50", "ps", 0)
+    cell = Cell(table, table.rows["cora@50"], "ps", 0)
+    record = read_record(path)
+    del record["parameters"]["shared_negatives"], record["format"]
+    write_record(path, record)
+    assert is_finished(cell, job_of(cell, store), store)
+    assert lines_of(table, store)["cora@50", "ps"].variants == 1
+    record["parameters"]["shared_negatives"] = 4
+    write_record(path, record)
+    assert not is_finished(cell, job_of(cell, store), store)
+    assert lines_of(table, store)["cora@50", "ps"].variants == 2
+
+
+@pytest.mark.quick
+def test_a_method_may_have_fewer_seeds_than_its_row(tmp_path, store):
+    path = tmp_path / "small.yaml"
+    path.write_text(
+        "kind: links\ntitle: T\nprotocols: [seen]\nseeds: [0, 1, 2]\n"
+        "methods: {ps: PS, line: LINE}\nfewer_seeds: {line: [0, 1]}\n"
+        "reasons: {line: too slow}\nrows:\n  cora@50: {keep: 0.5}\n"
+        "  hepth@50: {keep: 0.5, fewer_seeds: {line: [2]}}\n"
+    )
+    table = read_table(path)
+    found = {(cell.row.name, cell.method, cell.seed) for cell in cells([table], Selection())}
+    assert {seed for row, method, seed in found if (row, method) == ("cora@50", "line")} == {0, 1}
+    assert {seed for row, method, seed in found if (row, method) == ("hepth@50", "line")} == {2}
+    assert {seed for row, method, seed in found if method == "ps"} == {0, 1, 2}
+    missing = missing_cells(table, store)
+    assert missing["cora@50", "not run yet"] == {"ps": [0, 1, 2]}
+    assert missing["cora@50", "too slow"] == {"line": [0, 1]}
+    for text, words in (
+        ("{odd: [0]}", "row cora@50 has fewer_seeds of 'odd', which is no method here"),
+        ("{line: [7]}", r"row cora@50 has none of the seeds \[7\] of line"),
+    ):
+        path.write_text(path.read_text().replace("{line: [0, 1]}", text))
+        with pytest.raises(FileFormatError, match=words):
+            read_table(path)
+        path.write_text(path.read_text().replace(text, "{line: [0, 1]}"))
 
 
 @pytest.mark.quick

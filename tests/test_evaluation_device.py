@@ -40,6 +40,30 @@ def test_a_report_is_the_same_on_torch():
 
 
 @pytest.mark.quick
+def test_scores_come_back_from_a_device_that_numpy_cannot_read():
+    class Far:
+        """A tensor of a card: it has to be asked for its numbers."""
+
+        def __array__(self, *args, **kwargs):
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+        def cpu(self):
+            return torch.tensor([1.0, 2.0])
+
+    assert device.on_host(Far()).tolist() == [1.0, 2.0]
+    assert device.on_host(np.array([3.0])).tolist() == [3.0]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA card")
+def test_a_report_is_the_same_on_a_card():
+    graph = planted_graph(communities=4, size=15)
+    split = pg.split_edges(graph, 0.6)
+    model = pg.PS(dim=8, epochs=5).fit(split.train)
+    plain, there = (evaluate(model, split, rank=30, device=on) for on in (None, "cuda"))
+    assert dict(there) == pytest.approx(dict(plain), abs=1e-6)
+
+
+@pytest.mark.quick
 def test_devices_are_resolved():
     assert device.resolve(None) is None
     assert device.resolve("auto") in (None, "cuda")

@@ -54,6 +54,7 @@ OTHER = {
     "start_epochs": lambda old: 3,
     "part": lambda old: "discriminator",
     "temperature": lambda old: 2 * old,
+    "epoch_links": lambda old: 5,
     "far_neighbours": lambda old: old - 1,
     "alone": lambda old: old + 0.25,
 }

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,22 @@ def test_no_known_link_is_a_negative():
 
 
 @pytest.mark.quick
+def test_an_epoch_may_take_some_links_drawn_anew():
+    graph = world()
+    feed = LinkFeed(graph, replace(SETTINGS, epoch_links=4, batch_size=3))
+    assert feed.batches == 2
+    epochs = []
+    for epoch in range(6):
+        batches = [feed.batch(2 * epoch + k) for k in range(2)]
+        ends = [(b.nodes[b.left], b.nodes[b.right]) for b in batches]
+        epochs.append([pair for left, right in ends for pair in zip(left, right, strict=True)])
+        assert len(set(epochs[-1])) == 4
+    assert len({frozenset(epoch) for epoch in epochs}) > 1
+    every = LinkFeed(graph, replace(SETTINGS, epoch_links=10**6))
+    assert every.batches == LinkFeed(graph, SETTINGS).batches
+
+
+@pytest.mark.quick
 def test_gradients_do_not_depend_on_the_parts(monkeypatch):
     parts, encoder = loaded()
     words = parts.tokenize(world().texts).ids
@@ -144,15 +161,18 @@ def test_validation_is_the_mean_of_one_over_the_rank(monkeypatch):
 
 
 @pytest.mark.quick
-def test_training_ends_when_validation_stops_and_the_best_weights_stay():
+def test_training_ends_when_validation_stops_and_the_best_weights_stay(monkeypatch):
     graph = planted()
     tuned = build("sentence_encoder", epochs=8, patience=2, learning_rate=0.003).fit(graph)
     scores, best = tuned.stats_["scores"], tuned.stats_["best_epoch"]
     assert len(scores) == tuned.stats_["epochs"] + 1  # the first is that of the start
     assert scores[best] == max(scores)
     assert scores[best] > scores[0]
-    # A rate that spoils everything leaves the weights of the start.
-    spoilt = build("sentence_encoder", epochs=8, patience=1, learning_rate=30.0).fit(graph)
+    # A training that spoils everything leaves the weights of the start.
+    falling = iter((0.3, 0.2))
+    with monkeypatch.context() as patched:
+        patched.setattr(LinkRanking, "score", lambda ranking, encoder: next(falling))
+        spoilt = build("sentence_encoder", epochs=8, patience=1, learning_rate=30.0).fit(graph)
     frozen = build("sentence_encoder", epochs=0).fit(graph)
     assert (spoilt.stats_["best_epoch"], spoilt.stats_["epochs"]) == (0, 1)
     np.testing.assert_array_equal(spoilt.vectors_.center, frozen.vectors_.center)

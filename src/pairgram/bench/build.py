@@ -57,6 +57,13 @@ def comparable(parameters: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+def completed(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a card with those that the method has been given since, at their defaults."""
+    if method not in METHODS or not parameters:
+        return parameters
+    return {**METHODS[method]().get_params(), **parameters}
+
+
 def recorded(model: Model, job: Job) -> dict[str, Any]:
     """Parameters for a card: nothing of this machine."""
     kept = {k: v for k, v in model.get_params().items() if k != "threads"}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, stdev
 from typing import Any
 
+from pairgram.bench.build import UNTRAINED, completed
 from pairgram.bench.spec import Row, Table
 from pairgram.bench.store import Store, read_record
 
@@ -44,6 +45,12 @@ class Line:
     method: str
     label: str
     cards: dict[int, Card]
+    model: str = ""
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Seeds that it is to have."""
+        return self.row.seeds_of(self.method)
 
     def over(self, take: Callable[[Card], float | None]) -> Spread | None:
         """Spread of a figure over the cards that have it; None where none has."""
@@ -82,12 +89,17 @@ class Line:
     def at(self, seeds: Iterable[int]) -> "Line":
         """Return the same line with the cards of some seeds only."""
         kept = {seed: self.cards[seed] for seed in seeds if seed in self.cards}
-        return Line(self.row, self.method, self.label, kept)
+        return Line(self.row, self.method, self.label, kept, self.model)
 
     @property
     def variants(self) -> int:
         """Number of different settings among the cards; more than one is no fair mean."""
-        return len({str(sorted(_settings(card).items())) for card in self.cards.values()})
+        return len({str(sorted(self._settings(card).items())) for card in self.cards.values()})
+
+    def _settings(self, card: Card) -> Card:
+        """What was trained; a parameter that is younger than the card counts with its default."""
+        given = completed(self.model, card["parameters"])
+        return {k: v for k, v in given.items() if k not in ("seed", *UNTRAINED)}
 
 
 def spread(values: Iterable[float | None]) -> Spread | None:
@@ -105,7 +117,9 @@ def spread(values: Iterable[float | None]) -> Spread | None:
 def lines_of(table: Table, store: Store) -> dict[tuple[str, str], Line]:
     """Every line of a table by (row, method), also those without a card."""
     return {
-        (row.name, name): Line(row, name, method.label, _cards(table, row, name, store))
+        (row.name, name): Line(
+            row, name, method.label, _cards(table, row, name, store), method.model
+        )
         for row in table.rows.values()
         for name, method in table.methods.items()
     }
@@ -116,9 +130,9 @@ def missing_cells(table: Table, store: Store) -> dict[tuple[str, str], dict[str,
     found: dict[tuple[str, str], dict[str, list[int]]] = {}
     for (name, method), line in lines_of(table, store).items():
         absent = line.row.missing or table.methods[method].absent
-        for seed in line.row.seeds:
+        for seed in line.seeds:
             if seed not in line.cards:
-                reason = absent or _failure(table, name, method, seed, store)
+                reason = absent or _failure(table, line.row, method, seed, store)
                 found.setdefault((name, reason), {}).setdefault(method, []).append(seed)
     return found
 
@@ -127,14 +141,13 @@ def _cards(table: Table, row: Row, method: str, store: Store) -> dict[int, Card]
     if row.missing is not None:
         return {}
     home = table.home(method)
-    read = {seed: read_record(store.card(home, row.name, method, seed)) for seed in row.seeds}
+    seeds = row.seeds_of(method)
+    read = {seed: read_record(store.card(home, row.name, method, seed)) for seed in seeds}
     return {seed: card for seed, card in read.items() if card is not None}
 
 
-def _failure(table: Table, row: str, method: str, seed: int, store: Store) -> str:
-    record = read_record(store.failure(table.home(method), row, method, seed))
-    return NOT_RUN if record is None else f"failed: {record['reason']}"
-
-
-def _settings(card: Card) -> dict[str, Any]:
-    return {k: v for k, v in card["parameters"].items() if k not in ("seed", "rule", "threads")}
+def _failure(table: Table, row: Row, method: str, seed: int, store: Store) -> str:
+    record = read_record(store.failure(table.home(method), row.name, method, seed))
+    if record is None:
+        return row.reasons.get(method, NOT_RUN)
+    return f"failed: {record['reason']}"

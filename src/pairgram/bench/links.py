@@ -13,6 +13,7 @@ from pairgram.evaluation.measure import Findings, Options, measure_floors
 from pairgram.models import Model
 from pairgram.split import Split
 
+PAIR = "pair"
 # What a fit says of itself beside pairs, updates and seconds; kept where it is there.
 SAID = ("passes", "epochs", "best_epoch", "device", "machine", "words", "characters", "peak_memory")
 
@@ -61,7 +62,9 @@ def _score(model: Model | None, split: Split, protocol: str, job: Job) -> dict[s
     rank = 0 if split.of_nodes else job.rank
     if model is None:
         return _floor_figures(measure_floors(split, protocol, Options(job.seed, rank)))
-    return _figures(evaluate(model, split, protocol, job.seed, rank=rank).card)
+    # A CUDA card ranks where there is one, but a score of two texts is no product of tables.
+    device = None if PAIR in model.rules_ else "auto"
+    return _figures(evaluate(model, split, protocol, job.seed, rank=rank, device=device).card)
 
 
 def _fit_entry(model: Model | None, job: Job, clock: Clock) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _index(tables: list[Table], store: Store, quick: bool) -> str:
 def _progress(table: Table, store: Store) -> str:
     lines = lines_of(table, store).values()
     possible = sum(
-        len(line.row.seeds)
+        len(line.seeds)
         for line in lines
         if line.row.missing is None and table.methods[line.method].absent is None
     )

@@ -118,7 +118,7 @@ def _figure_row(line: Line, protocol: str, rules: list[str]) -> list[str]:
         *(figure(found.get(rule)) for rule in rules),
         NONE if best is None else best[0],
         figure(line.floor(protocol)),
-        f"{len(line.cards)} of {len(line.row.seeds)}",
+        f"{len(line.cards)} of {len(line.seeds)}",
     ]
 
 

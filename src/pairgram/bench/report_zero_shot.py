@@ -89,7 +89,7 @@ def _figures(line: Line) -> list[str]:
         NONE if best is None else str(best[1]),
         *(figure(line.metric(PROTOCOL, key)) for key in RANKING),
         figure(line.metric(PROTOCOL, "mrr_nodup")),
-        f"{len(line.cards)} of {len(line.row.seeds)}",
+        f"{len(line.cards)} of {len(line.seeds)}",
     ]
 
 
@@ -100,7 +100,7 @@ def _floor(line: Line, name: str) -> list[str]:
         figure(line.floor(PROTOCOL, name)),
         *(figure(line.floor(PROTOCOL, name, key)) for key in RANKING),
         figure(line.floor(PROTOCOL, name, "mrr_nodup")),
-        f"{len(line.cards)} of {len(line.row.seeds)}",
+        f"{len(line.cards)} of {len(line.seeds)}",
     ]
 
 

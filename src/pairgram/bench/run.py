@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pairgram.bench.build import build, comparable
+from pairgram.bench.build import build, comparable, completed
 from pairgram.bench.graphs import absent
 from pairgram.bench.jobs import Job, JobError, execute
 from pairgram.bench.spec import FLOORS, Row, Table
@@ -110,9 +110,9 @@ def cells(tables: Iterable[Table], selection: Selection) -> Iterator[Cell]:
     for table in tables:
         own = [name for name in table.methods if table.home(name) == table.name]
         for row in filter(selection.takes_row, table.rows.values()):
-            seeds = row.seeds if selection.seeds is None else tuple(selection.seeds)
             for method in filter(selection.takes_method, own):
-                for seed in seeds:
+                chosen = selection.seeds
+                for seed in row.seeds_of(method) if chosen is None else tuple(chosen):
                     yield Cell(table, row, method, seed)
 
 
@@ -202,7 +202,7 @@ def is_finished(cell: Cell, job: Job, store: Store) -> bool:
     card = read_record(store.card(*cell.key))
     if card is None:
         return False
-    if comparable(card["parameters"]) == comparable(_all_parameters(job)):
+    if comparable(completed(job.model, card["parameters"])) == comparable(_all_parameters(job)):
         return True
     _LOG.info("%s: the card has other parameters, running it again", cell)
     return False

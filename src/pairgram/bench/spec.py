@@ -16,6 +16,9 @@ A file is one table, named after it:
   out); `published` (figures of the paper), and where needed `dataset` (default NAME), `seeds`,
   `parameters`, `tuning`, `stands_in_for` (the row whose published figures stand beside it) or
   `missing` (why not run).
+- `fewer_seeds`: method -> its seeds, some of every row's; of the table, or of a row. The notes say
+  why.
+- `reasons`: method -> why cells have no card, of the table or of a row; they still can be run.
 - `goals`: `candidate` against `baseline`: largest loss `margin`, `fewer_pairs` times fewer pairs.
 - `tuning`: `seeds` and `share` of the validation splits, `seconds` for every row and method,
   `trials`: method -> list of parameters, laid over the row's; as many for every method, or none
@@ -85,11 +88,18 @@ class Row:
     published: Mapping[str, Any]
     parameters: Mapping[str, Parameters]
     seeds: tuple[int, ...] = (0,)
+    fewer_seeds: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
     hold_out: float | None = None
     before: str | None = None
     tuning: Tuning | None = None
     stands_in_for: str | None = None
     missing: str | None = None
+
+    def seeds_of(self, method: str) -> tuple[int, ...]:
+        """Seeds of a method's cells."""
+        chosen = self.fewer_seeds.get(method)
+        return self.seeds if chosen is None else tuple(s for s in self.seeds if s in chosen)
 
 
 @dataclass(frozen=True)

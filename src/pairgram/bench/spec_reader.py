@@ -11,11 +11,11 @@ KINDS = ("links", "zero_shot", "ratios", "counts")
 CUTS = {"zero_shot": {"hold_out", "before"}}
 _TABLE_KEYS = {
     "kind", "title", "seeds", "protocols", "rank", "methods", "parameters", "rows", "goals",
-    "tuning", "notes",
+    "tuning", "notes", "fewer_seeds", "reasons",
 }  # fmt: skip
 _ROW_KEYS = {
     "dataset", "keep", "hold_out", "before", "published", "seeds", "parameters", "tuning",
-    "stands_in_for", "missing",
+    "stands_in_for", "missing", "fewer_seeds", "reasons",
 }  # fmt: skip
 _METHOD_KEYS = {"label", "model", "table"}
 _GOAL_KEYS = {"candidate", "baseline", "margin", "fewer_pairs"}
@@ -89,6 +89,8 @@ class SpecReader:
             published=origin.get("published", {}),
             parameters=self._parameters(owner, raw, table),
             seeds=tuple(raw.get("seeds", table.get("seeds", (0,)))),
+            fewer_seeds=self._fewer_seeds(owner, raw, table),
+            reasons=self._of_methods(owner, "reasons", raw, table),
             hold_out=raw.get("hold_out"),
             before=None if raw.get("before") is None else str(raw["before"]),
             tuning=self._tuning(owner, raw, table),
@@ -105,11 +107,29 @@ class SpecReader:
     def _parameters(
         self, owner: str, raw: dict[str, Any], table: dict[str, Any]
     ) -> dict[str, Parameters]:
+        self._of_methods(owner, "parameters", raw, table)
         shared, own = table.get("parameters", {}), raw.get("parameters", {})
-        for method in {**shared, **own}:
-            if method not in table["methods"]:
-                self._refuse(f"{owner} has parameters of {method!r}, which is no method here.")
         return {m: {**shared.get(m, {}), **own.get(m, {})} for m in table["methods"]}
+
+    def _fewer_seeds(
+        self, owner: str, raw: dict[str, Any], table: dict[str, Any]
+    ) -> dict[str, tuple[int, ...]]:
+        chosen = self._of_methods(owner, "fewer_seeds", raw, table)
+        seeds = set(raw.get("seeds", table.get("seeds", (0,))))
+        for method, listed in chosen.items():
+            if "missing" not in raw and not seeds & set(listed):
+                self._refuse(f"{owner} has none of the seeds {list(listed)} of {method}.")
+        return {method: tuple(listed) for method, listed in chosen.items()}
+
+    def _of_methods(
+        self, owner: str, key: str, raw: dict[str, Any], table: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Entries by method, the row's laid over the table's."""
+        chosen = {**table.get(key, {}), **raw.get(key, {})}
+        for method in chosen:
+            if method not in table["methods"]:
+                self._refuse(f"{owner} has {key} of {method!r}, which is no method here.")
+        return chosen
 
     def _tuning(self, owner: str, raw: dict[str, Any], table: dict[str, Any]) -> Tuning | None:
         shared, own = table.get("tuning", {}), raw.get("tuning", {})

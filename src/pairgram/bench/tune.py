@@ -130,6 +130,7 @@ class _Search:
             origin="trial",
             protocols=[PROTOCOL],
             validation=self.tuning.share,
+            rank=0,  # no trial is chosen by its ranking
             record=str(record),
         )
 

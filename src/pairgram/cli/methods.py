@@ -76,6 +76,7 @@ class MethodFlags:
     far_neighbours: Annotated[int | None, _flag("graphsage: neighbours of each of those.")] = None
     alone: Annotated[float | None, _flag("graphsage: share of nodes read alone.")] = None
     temperature: Annotated[float | None, _flag("sentence_encoder: divides the cosines.")] = None
+    epoch_links: Annotated[int | None, _flag("sentence_encoder: links of an epoch.")] = None
     text_epochs: Annotated[int | None, _flag("paper2vec: passes over the texts.")] = None
     word_dropout: Annotated[float | None, _flag("tge: share of words dropped.")] = None
     self_pairs: Annotated[

@@ -34,6 +34,12 @@ def resolve(device: str | None) -> str | None:
     return device
 
 
+def on_host(scores: Any) -> Floats:
+    """Scores of NumPy or of any device as an array."""
+    found: Floats = np.asarray(scores if isinstance(scores, np.ndarray) else scores.cpu())
+    return found
+
+
 class DeviceBlocks:
     """Scores of queries with every node, Σ left·rightᵀ + bias, held on a device.
 

@@ -128,7 +128,7 @@ def rank(
             _check_shape(name, scores, (block.stop - block.start, queries.candidates))
             places.setdefault(name, []).append(_places(scores, queries, block))
             wanted = scores[rows[begin:end] - block.start, columns[begin:end]]
-            picked.setdefault(name, []).append(np.asarray(wanted))
+            picked.setdefault(name, []).append(device.on_host(wanted))
     return {
         name: Ranked(join_places(found), np.concatenate(picked[name]).astype(np.float64))
         for name, found in places.items()

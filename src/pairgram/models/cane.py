@@ -246,8 +246,7 @@ class CANE(CountingModel):
         """Scores of positions, shape (b,), with every node, (b, n); "pair" as `rule` says."""
         block = super().score_block(nodes, "dot")
         if self._rule(rule) == PAIR:
-            for row, node in zip(block, nodes, strict=True):
-                rerank(row, int(node), lambda u, v: self.score_positions(u, v, PAIR))
+            rerank(block, nodes, lambda u, v: self.score_positions(u, v, PAIR))
         return block
 
     def terms(self, rule: str | None = None) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
@@ -270,7 +269,7 @@ class CANE(CountingModel):
         if rule != PAIR or catalog.home(position) == NEW:
             return None
         scores = catalog.block(catalog.query(position), "dot", slice(0, 1))
-        rerank(scores[0], position, lambda u, v: self._score_now(catalog, u, v))
+        rerank(scores, np.array([position]), lambda u, v: self._score_now(catalog, u, v))
         return lambda rows: scores[rows]
 
     def _score_now(self, catalog: Catalog, source: IntArray, target: IntArray) -> Floats:

@@ -11,7 +11,7 @@ RERANKED = 1000
 
 def rerank(
     scores: Floats,
-    node: int,
+    nodes: IntArray,
     score: Callable[[IntArray, IntArray], Floats],
     count: int = RERANKED,
 ) -> None:
@@ -20,26 +20,27 @@ def rerank(
     Parameters
     ----------
     scores
-        Cheap scores of a node with every node, shape (n,).
-    node
-        The node.
+        Cheap scores of nodes with every node, shape (b, n).
+    nodes
+        The nodes, shape (b,).
     score
-        Dear scores of links (source, target).
+        Dear scores of links (source, target); it is asked once for all nodes.
     count
-        How many are scored anew.
+        How many are scored anew for each.
 
     Examples
     --------
-    >>> cheap = np.array([3.0, 2.0, 1.0, 0.5])
-    >>> rerank(cheap, 0, lambda u, v: np.array([10.0, 20.0]) if len(u) == 2 else None, count=2)
+    >>> cheap = np.array([[3.0, 2.0, 1.0, 0.5]])
+    >>> rerank(cheap, np.array([0]), lambda u, v: np.array([10.0, 20.0]), count=2)
     >>> cheap.tolist()
-    [10.0, 20.0, 9.0, 8.5]
+    [[10.0, 20.0, 9.0, 8.5]]
     """
-    count = min(count, len(scores))
-    best = np.sort(np.argpartition(-scores, count - 1)[:count])
-    anew = score(np.full(count, node), best)
-    rest = np.ones(len(scores), bool)
-    rest[best] = False
-    if rest.any():
-        scores[rest] += anew.min() - 1 - scores[rest].max()
-    scores[best] = anew
+    count = min(count, scores.shape[1])
+    best = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
+    anew = score(np.repeat(nodes, count), best.ravel()).reshape(best.shape)
+    for row, chosen, dear in zip(scores, best, anew, strict=True):
+        rest = np.ones(len(row), bool)
+        rest[chosen] = False
+        if rest.any():
+            row[rest] += dear.min() - 1 - row[rest].max()
+        row[chosen] = dear

@@ -51,6 +51,9 @@ class SentenceEncoder(ReadingModel):
         Cosines are divided by it in the loss.
     batch_size
         Links of a batch; the ends of the others are a link's negatives.
+    epoch_links
+        Links of an epoch, drawn anew for each; None takes all. Where an epoch is long, fewer let
+        the validation be asked more often.
     max_words
         Pieces of a text that are read; never more than the folder allows.
     rule
@@ -99,6 +102,7 @@ class SentenceEncoder(ReadingModel):
         "learning_rate": params.Float(0.0, open_low=True),
         "temperature": params.Float(0.0, open_low=True),
         "batch_size": params.Int(2),
+        "epoch_links": params.Optional(params.Int(2)),
         "max_words": params.Int(1, 65536),
         "rule": params.Choice("dot", "cosine"),
         "device": params.Choice("auto", "cpu", "cuda", "mps"),
@@ -119,6 +123,7 @@ class SentenceEncoder(ReadingModel):
         learning_rate: float = 2e-5,
         temperature: float = 0.05,
         batch_size: int = 512,
+        epoch_links: int | None = None,
         max_words: int = MAX_WORDS,
         rule: str = "cosine",
         device: str = "auto",
@@ -127,7 +132,7 @@ class SentenceEncoder(ReadingModel):
     ) -> None:
         self.pretrained, self.epochs, self.patience = pretrained, epochs, patience
         self.learning_rate, self.temperature = learning_rate, temperature
-        self.batch_size, self.max_words = batch_size, max_words
+        self.batch_size, self.epoch_links, self.max_words = batch_size, epoch_links, max_words
         self.rule, self.device, self.seed, self.threads = rule, device, seed, threads
 
     def fit(
@@ -191,8 +196,8 @@ class SentenceEncoder(ReadingModel):
             return TextProgress()
         share, device = VALIDATION if self.patience else 0.0, self._device()
         smaller, trials = hold_back(graph, share, self.seed)
-        names = ("epochs", "patience", "learning_rate", "temperature", "batch_size", "seed")
-        feed = LinkFeed(smaller, TuneSettings(*(getattr(self, name) for name in names)))
+        names = TuneSettings.__dataclass_fields__
+        feed = LinkFeed(smaller, TuneSettings(**{name: getattr(self, name) for name in names}))
         ranking = None
         if trials is not None:
             ranking = LinkRanking(graph, trials, tokens.ids, self.seed, device)

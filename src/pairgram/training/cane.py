@@ -23,8 +23,8 @@ Nodes = NDArray[np.int64]
 NO_CLIP = float("inf")
 LOSS_EVERY = 10
 """Turns between two looks at the loss, each of which waits for the device."""
-BLOCK_PRODUCTS = 1 << 24
-"""Products of words of two texts that are held at once when vectors are read."""
+BLOCK_PRODUCTS, DEVICE_PRODUCTS = 1 << 24, 1 << 28
+"""Products of words of two texts that are held at once when vectors are read, on a CPU or not."""
 
 
 @dataclass(frozen=True)
@@ -139,11 +139,10 @@ def train(
         nodes = torch.from_numpy(batch.nodes).to(device)
         sign = torch.ones(len(batch.left), device=device)
         sign[batch.links :] = -1.0
-        loss = loss_of_pairs(
-            net, nodes, texts.take(batch.nodes), batch.left, batch.right, sign, settings.weights
-        )
+        read = texts.take(batch.nodes)
+        loss = loss_of_pairs(net, nodes, read, batch.left, batch.right, sign, settings.weights)
         (loss / batch.links).backward()
-        optimizer.step()
+        optimizer.step(touched={"structure.weight": nodes, "words.weight": read.words})
         last = (state.turn + 1) % feed.batches == 0
         if last or state.turn % LOSS_EVERY == 0:
             state.loss = float(loss.detach()) / batch.links
@@ -172,6 +171,8 @@ class PairTexts:
 
     def __init__(self, net: CaneNet, words: Ragged, device: Any) -> None:
         self._net, self._texts = net, WordRows(words, device)
+        on_cpu = torch.device(device).type == "cpu"
+        self._products = BLOCK_PRODUCTS if on_cpu else DEVICE_PRODUCTS
         with torch.no_grad():
             every = torch.arange(net.words.num_embeddings, device=device)
             self._filters = net.filters(every)
@@ -208,5 +209,5 @@ class PairTexts:
         longest = np.maximum(self._texts.lengths[left], self._texts.lengths[right])
         order = np.argsort(longest, kind="stable")
         cost = np.maximum(longest[order], 1) * np.maximum(longest[order], self._net.dim)
-        block = np.cumsum(cost) // BLOCK_PRODUCTS
+        block = np.cumsum(cost) // self._products
         yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else ()

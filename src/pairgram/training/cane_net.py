@@ -31,12 +31,16 @@ class Texts:
         Where texts begin, shape (m + 1,).
     lengths
         Words of each text, shape (m,).
+    words, rows
+        Distinct words, shape (w,), and the one of each word id, shape (total,).
     """
 
     ids: Tensor
     goes_on: Tensor
     offsets: Tensor
     lengths: NDArray[np.int64]
+    words: Tensor
+    rows: Tensor
 
     def place(self, rows: Tensor, width: int) -> Tensor:
         """Where the first words of texts are, `total` beyond their ends, shape (b, width)."""
@@ -60,16 +64,17 @@ class WordRows:
         self.lengths, self._words, self._device = words.lengths, words, device
 
     def take(self, texts: NDArray[np.int64]) -> Texts:
-        """Return some of the texts, in their order."""
+        """Return some of the texts, in their order; nothing waits for the device."""
         taken = self._words.take(texts)
         goes_on = np.ones((len(taken.values), 1), np.float32)
         # The word before each beginning is the last of its text; before the first there is none.
         goes_on[taken.offsets[1:][taken.lengths > 0] - 1] = 0.0
+        words, rows = np.unique(taken.values, return_inverse=True)
         arrays: dict[str, NDArray[Any]] = {
-            "ids": taken.values.astype(np.int64), "goes_on": goes_on, "offsets": taken.offsets
+            "ids": taken.values.astype(np.int64), "goes_on": goes_on, "offsets": taken.offsets,
+            "words": words.astype(np.int64), "rows": rows,
         }  # fmt: skip
-        placed = to_device(arrays, self._device)
-        return Texts(placed["ids"], placed["goes_on"], placed["offsets"], self.lengths[texts])
+        return Texts(**to_device(arrays, self._device), lengths=self.lengths[texts])
 
 
 class CaneNet(nn.Module):
@@ -110,8 +115,7 @@ class CaneNet(nn.Module):
         """
         place = texts.ids
         if filters is None:
-            words, place = torch.unique(texts.ids, return_inverse=True)
-            filters = self.filters(words)
+            filters, place = self.filters(texts.words), texts.rows
         second = filters[1][place.roll(-1)] * texts.goes_on
         return functional.pad(torch.tanh(filters[0][place] + second), (0, 0, 0, 1))
 

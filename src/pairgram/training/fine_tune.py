@@ -28,6 +28,8 @@ RISES = 0.1
 """Share of an epoch in which the rate rises."""
 QUERIES, POOL = 1_000, 20_000
 """Links of a validation, and most nodes that they are ranked among."""
+TIE = 1e-6
+"""Cosines this near are equal: those of one text read twice differ by rounding."""
 DEVICE_WORDS = 1 << 16
 """Pieces whose activations a device holds at once for the gradient."""
 
@@ -42,6 +44,7 @@ class TuneSettings:
     temperature: float
     batch_size: int
     seed: int
+    epoch_links: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +68,23 @@ class LinkBatch:
 
 
 class LinkFeed:
-    """Links of a graph, shuffled every epoch.
+    """Links of a graph, shuffled every epoch; as many of them as an epoch takes.
 
     Parameters
     ----------
     graph
         The training graph.
     settings
-        Size of a batch, seed.
+        Size of a batch and of an epoch, seed.
     """
 
     def __init__(self, graph: TextGraph, settings: TuneSettings) -> None:
         self.settings, self._links = settings, KnownLinks(graph.adjacency())
         apart = graph.source != graph.target
         self._ends = np.stack((graph.source[apart], graph.target[apart])).astype(np.int64)
-        self.batches = -(-self._ends.shape[1] // settings.batch_size)
+        links = self._ends.shape[1]
+        self._taken = min(links, settings.epoch_links or links)
+        self.batches = -(-self._taken // settings.batch_size)
         self._shuffled: tuple[int, Nodes] | None = None
 
     def batch(self, turn: int) -> LinkBatch:
@@ -95,7 +100,7 @@ class LinkFeed:
     def _order(self, epoch: int) -> Nodes:
         if self._shuffled is None or self._shuffled[0] != epoch:
             random = np.random.Generator(np.random.PCG64([self.settings.seed, epoch]))
-            self._shuffled = epoch, random.permutation(self._ends.shape[1])
+            self._shuffled = epoch, random.permutation(self._ends.shape[1])[: self._taken]
         return self._shuffled[1]
 
 
@@ -239,7 +244,8 @@ class LinkRanking:
         block = unit[self._center] @ unit.T  # (q, pool)
         own = block[np.arange(len(block)), self._positive][:, None]
         block[self._known] = -np.inf
-        rank = 1 + (block > own).sum(1) + (block == own).sum(1) / 2
+        tied = np.abs(block - own) <= TIE
+        rank = 1 + ((block > own) & ~tied).sum(1) + tied.sum(1) / 2
         return float(np.mean(1 / rank))
 
 
