@@ -31,6 +31,9 @@ class SpeedFlags:
         ".peers"
     )
     force: Annotated[bool, typer.Option("--force", help="Run finished ones again.")] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="Run the rungs that reached the goal once more.")
+    ] = False
     most: Annotated[int | None, typer.Option(help="Stop after so many runs.")] = None
 
 
@@ -58,6 +61,7 @@ def speed(
         chosen.environments / "graphs",
         Choice(*map(_listed, (chosen.figures, chosen.graphs, chosen.tools))),
         chosen.force,
+        chosen.again,
         chosen.most,
         terminal.note,
     )

@@ -241,7 +241,9 @@ def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
 def _state(row: QualityRow) -> str:
     if row.reached:
         return "reached"
-    return "not reached" if row.finished else "ladder not finished"
+    if not row.finished:
+        return "ladder not finished"
+    return "not reached" if row.stopped is None else f"not reached; next rung {row.stopped}"
 
 
 def _ladders(bench: "Bench") -> Iterator[str]:

@@ -50,6 +50,8 @@ class QualityRow:
         Of the whole job, compiling left out, over the same seeds; None where there are none.
     finished
         Whether the ladder was climbed to its end, so that "not reached" is a finding.
+    stopped
+        What a dearer rung was stopped for; None where all could end.
     phases
         Median seconds by phase; `start` is what passed before and between them.
     """
@@ -64,6 +66,7 @@ class QualityRow:
     memory: float | None
     phases: dict[str, float]
     finished: bool
+    stopped: str | None
 
 
 def middle(values: Iterable[float]) -> Median | None:
@@ -138,6 +141,7 @@ def _quality_row(
         memory=None if memory is None else memory.middle,
         phases=_phases(timed),
         finished=climb.next_step(runs, len(rungs), seeds, {rule: goal}, first) is None,
+        stopped=next((run["error"] for run in runs if run.get("stopped")), None),
     )
 
 
