@@ -95,6 +95,7 @@ def execute(
         wall = _watch(command, environments, task)
         record = json.loads(result.read_text(encoding="utf-8"))
         scores = {} if score is None else {"scores": score(vectors)}
+    wall -= record.pop("reporting", 0.0)
     return {
         **record,
         **scores,
