@@ -211,10 +211,12 @@ def test_a_peer_without_environment_says_why(bench, tmp_path):
 @needs_checkout
 def test_again_repeats_the_rungs_that_reached_the_goal(bench):
     bench.run()
-    once_more = replace(bench, again=True, done=[], _made=set())
+    assert not any(row.busy for row in quality_rows(bench, "split"))
+    once_more = replace(bench, again=True, busy=True, done=[], _made=set())
     assert [(run["label"], run["seed"]) for run in once_more.run()] == [
         ("noise 0.05", seed) for seed in bench.spec.quality.seeds
     ]
+    assert all(row.busy for row in quality_rows(bench, "split"))
 
 
 @needs_checkout

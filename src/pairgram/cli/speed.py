@@ -34,6 +34,9 @@ class SpeedFlags:
     again: Annotated[
         bool, typer.Option("--again", help="Run the rungs that reached the goal once more.")
     ] = False
+    busy: Annotated[
+        bool, typer.Option("--busy", help="Mark the runs as taken beside other work.")
+    ] = False
     most: Annotated[int | None, typer.Option(help="Stop after so many runs.")] = None
 
 
@@ -62,6 +65,7 @@ def speed(
         Choice(*map(_listed, (chosen.figures, chosen.graphs, chosen.tools))),
         chosen.force,
         chosen.again,
+        chosen.busy,
         chosen.most,
         terminal.note,
     )

@@ -52,6 +52,8 @@ class Bench:
         Run again what is there; the reference only where that figure is named.
     again
         Run again, in one go, the rungs that the page shows: ratios are then of one run.
+    busy
+        Mark the runs as taken beside other work; the page says so.
     most
         Stop after so many runs, so that a busy machine can be shared; None for all.
     watch
@@ -68,6 +70,7 @@ class Bench:
     choice: Choice = field(default_factory=Choice)
     force: bool = False
     again: bool = False
+    busy: bool = False
     most: int | None = None
     watch: Watch = lambda words: None
     done: list[Run] = field(default_factory=list)
@@ -212,7 +215,7 @@ class Bench:
             result = {"error": str(error)}
             if isinstance(error, StoppedError):
                 result["stopped"] = True
-        run = {**entry, **result}
+        run = {**entry, **result, **({"busy": True} if self.busy else {})}
         self.store.add(figure, graph, peer, run)
         self.done.append(run)
         self._made.add((figure, graph, peer.name, *key_of(run)))
