@@ -24,6 +24,12 @@ def median_seconds(work: Callable[[], Any], runs: int = 3) -> dict[str, float]:
     }  # fmt: skip
 
 
+def read(name: str) -> list[dict[str, Any]]:
+    """Rows of the card of a benchmark; none where it has not been run."""
+    card = OUT / f"{name}.json"
+    return json.loads(card.read_text(encoding="utf-8"))["rows"] if card.exists() else []
+
+
 def write(name: str, rows: list[dict[str, Any]], command: str = "") -> None:
     """Write the card and the table of a benchmark, and print the table."""
     OUT.mkdir(parents=True, exist_ok=True)

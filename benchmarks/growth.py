@@ -120,7 +120,8 @@ def report(rows: list[dict[str, object]]) -> None:
         f"hubs of any degree or capped at about {HUBS['capped']:,}. Sampling: O = {ORDER}, "
         f"N = {TIMES}, streamed. Training: sampling and one epoch with dim {DIM}, K = 5, tables "
         "in memory. Every point in its own process; a peak counts all that the process holds.",
-        "", *grid(columns, cells), "", f"Machine: {host['cpu']}, {host['cores']} cores.", "",
+        "", *grid(columns, cells), "", *projected(rows),
+        f"Machine: {host['cpu']}, {host['cores']} cores.", "",
         "![seconds](growth-seconds.svg)", "", "![memory](growth-memory.svg)", "",
     ]  # fmt: skip
     (OUT / "growth.md").write_text("\n".join(page), encoding="utf-8")
@@ -139,6 +140,29 @@ def report(rows: list[dict[str, object]]) -> None:
         (OUT / f"growth-{name}.svg").write_text(
             lines(f"Growth: {unit} against edges", shown, "distinct edges", unit), encoding="utf-8"
         )
+
+
+def projected(rows: list[dict[str, object]]) -> list[str]:
+    """Say what training would take where only sampling was measured, from the points below."""
+    found = []
+    for row in rows:
+        below = [r for r in rows if r["hubs"] == row["hubs"] and "train s" in r]
+        if "train s" in row or len(below) < 2:
+            continue
+        small, large = below[-2:]
+        # A fit samples, too; that part is measured here.
+        cost = [(r["train s"] - r["sample s"]) / r["pairs"] for r in (small, large)]
+        least = row["sample s"] + cost[1] * row["pairs"]
+        most = row["sample s"] + cost[1] * row["pairs"] * cost[1] / cost[0]
+        extra = (large["train peak"] - large["sample peak"]) * row["nodes"] / large["nodes"]
+        found += [
+            f"Training on {row['edges']:,} edges, {row['hubs']}, is projected, not measured: "
+            f"{least:,.0f} s if a pair costs what it does at {large['edges']:,}, {most:,.0f} s if "
+            "its cost grows once more as from the point before, and a peak of "
+            f"{(row['sample peak'] + extra) / 1e9:.1f} GB, within 24 GiB.",
+            "",
+        ]
+    return found
 
 
 def _written(row: dict[str, object], key: str, form: str, scale: float) -> str:

@@ -3,6 +3,7 @@
 import json
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -208,12 +209,23 @@ def test_a_peer_without_environment_says_why(bench, tmp_path):
 
 
 @needs_checkout
+def test_again_repeats_the_rungs_that_reached_the_goal(bench):
+    bench.run()
+    assert not any(row.busy for row in quality_rows(bench, "split"))
+    once_more = replace(bench, again=True, busy=True, done=[], _made=set())
+    assert [(run["label"], run["seed"]) for run in once_more.run()] == [
+        ("noise 0.05", seed) for seed in bench.spec.quality.seeds
+    ]
+    assert all(row.busy for row in quality_rows(bench, "split"))
+
+
+@needs_checkout
 def test_a_run_over_its_limit_is_stopped(bench, tmp_path):
     peer = bench.peers["fake"]
     (peer.folder / "runner.py").write_text("while True: pass\n")
     graph = EdgeFile(tmp_path / "edges.tsv", 2, 1, None)
     task = Task("whole", graph, {}, 1, 0, limit=1)
-    with pytest.raises(RunError, match=r"limit is 1 processor seconds|stopped after 8 s"):
+    with pytest.raises(RunError, match=r"over 1 processor seconds|over 8 s"):
         execute(peer, bench.environments, task)
 
 

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import chi_square_p, fold, noise_node
-from pairgram.kernels.negatives import VECTOR, build_alias, draw, draw_many
+from pairgram.kernels.negatives import build_alias, draw, draw_many
+from pairgram.kernels.sizes import VECTOR
 
 masses = st.lists(
     st.one_of(st.just(0.0), st.integers(1, 10**6).map(float), st.floats(1e-3, 1e9)),
@@ -16,7 +17,9 @@ masses = st.lists(
 def table(mass, begin=0, end=None):
     mass = np.asarray(mass, float)
     threshold, alias = np.zeros(len(mass), np.uint32), np.zeros(len(mass), np.int64)
-    build_alias(mass, begin, len(mass) if end is None else end, threshold, alias)
+    end = len(mass) if end is None else end
+    scratch = np.empty(len(mass)), np.empty(len(mass), np.int64)
+    build_alias(mass, begin, end, *scratch, threshold, alias)
     return threshold, alias
 
 

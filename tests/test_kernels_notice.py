@@ -1,6 +1,7 @@
 import pytest
 from numba import njit
 
+import pairgram.kernels.jit  # noqa: F401  # listens to numba
 from pairgram.kernels.notice import when_compiling
 
 

@@ -29,7 +29,8 @@ def test_bucket_orders_by_context_part_and_keeps_the_rest(parts, data):
     out_center, out_context = np.full_like(center, -1), np.full_like(context, -1)
     block_begin = np.empty(parts + 1, np.int64)
     part_of = part_of.astype(np.int32)
-    bucket(begin, end, center, context, part_of, block_begin, out_center, out_context)
+    place = np.empty_like(block_begin)
+    bucket(begin, end, center, context, part_of, block_begin, place, out_center, out_context)
     mine = sorted(pairs[begin:end], key=lambda pair: part_of[pair[1]])  # stable
     got = list(zip(out_center.tolist(), out_context.tolist(), strict=True))
     assert got == [(-1, -1)] * begin + mine + [(-1, -1)] * (len(pairs) - end)

@@ -2,16 +2,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from pairgram.kernels.simd import (
-    LANES,
-    ROWS,
-    dot,
-    dots_and_norms,
-    exchange,
-    exchange_within,
-    padded,
-    prefetch,
-)
+from pairgram.kernels.simd import dot, dots_and_norms, exchange, exchange_within, prefetch
+from pairgram.kernels.sizes import LANES, ROWS, padded
 
 
 @njit

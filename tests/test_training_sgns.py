@@ -9,7 +9,7 @@ import oracles
 import pairgram as pg
 from pairgram.engine import LocalEngine
 from pairgram.kernels.sgns import SIGMOID
-from pairgram.kernels.simd import padded
+from pairgram.kernels.sizes import padded
 from pairgram.training import sgns as module
 from pairgram.training.blocks import block_steps
 from pairgram.training.partition import Partition, number_of_parts, partition

@@ -31,6 +31,12 @@ class SpeedFlags:
         ".peers"
     )
     force: Annotated[bool, typer.Option("--force", help="Run finished ones again.")] = False
+    again: Annotated[
+        bool, typer.Option("--again", help="Run the rungs that reached the goal once more.")
+    ] = False
+    busy: Annotated[
+        bool, typer.Option("--busy", help="Mark the runs as taken beside other work.")
+    ] = False
     most: Annotated[int | None, typer.Option(help="Stop after so many runs.")] = None
 
 
@@ -58,6 +64,8 @@ def speed(
         chosen.environments / "graphs",
         Choice(*map(_listed, (chosen.figures, chosen.graphs, chosen.tools))),
         chosen.force,
+        chosen.again,
+        chosen.busy,
         chosen.most,
         terminal.note,
     )

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pairgram.io.columns import EdgeColumns, number_ends
 from pairgram.io.layout import BLANKS, is_number
+from pairgram.io.plain import read_plain
 from pairgram.io.table import Column, Source, open_source, read_columns
 from pairgram.io.values import checked_dates, checked_ids, checked_relations, checked_weights
 
@@ -56,6 +57,9 @@ def read_edges(
     ends = _find_ends(file, source, target)
     numbers = {name: file.index(column) for name, column in extras.items() if column is not None}
     _notice_unread(file, [*ends, *numbers.values()])
+    plain = None if numbers else read_plain(file, ends)
+    if plain is not None:
+        return EdgeColumns(*plain)
     columns = read_columns(file, [*ends, *numbers.values()])
     names, codes = number_ends(
         *(checked_ids(file, end, column) for end, column in zip(ends, columns[:2], strict=True))

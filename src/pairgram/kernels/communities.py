@@ -1,7 +1,8 @@
 """Communities: nodes move to where the modularity gains most."""
 
 import numpy as np
-from numba import njit
+
+from pairgram.kernels.jit import njit
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,8 @@
 """Some neighbours of each node, to take the mean over."""
 
 import numpy as np
-from numba import njit
 
+from pairgram.kernels.jit import njit
 from pairgram.kernels.rng import below, fold, stream
 
 

@@ -12,8 +12,8 @@ probabilities.
 """
 
 import numpy as np
-from numba import njit
 
+from pairgram.kernels.jit import njit
 from pairgram.kernels.rng import fold, stream, unit
 from pairgram.kernels.simd import dot
 

@@ -1,7 +1,8 @@
 """Kernels that show what the machine can do: bytes moved and operations done in a second."""
 
 import numpy as np
-from numba import njit
+
+from pairgram.kernels.jit import njit
 
 LANES = 64
 

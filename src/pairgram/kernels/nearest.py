@@ -1,7 +1,8 @@
 """The few largest of many scores, row by row."""
 
 import numpy as np
-from numba import njit
+
+from pairgram.kernels.jit import njit
 
 
 @njit(cache=True, nogil=True)

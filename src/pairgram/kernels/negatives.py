@@ -4,30 +4,36 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from pairgram.kernels.jit import njit
 from pairgram.kernels.rng import GOLDEN, below, fold
+from pairgram.kernels.sizes import VECTOR
 
-VECTOR = 8
 M1, M2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _KEYS = ir.VectorType(ir.IntType(64), VECTOR)
 _SCALE32 = 4294967296.0
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
-def build_alias(mass, begin, end, threshold, alias):
+def build_aliases(mass, bounds, scaled, stack, threshold, alias):
+    """Alias tables of all parts mass[bounds[p]:bounds[p + 1]]; scratch as in `build_alias`."""
+    for p in range(bounds.shape[0] - 1):
+        build_alias(mass, bounds[p], bounds[p + 1], scaled, stack, threshold, alias)
+
+
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+def build_alias(mass, begin, end, scaled, stack, threshold, alias):
     """Alias table of mass[begin:end], written to the same places of the two output arrays.
 
     A draw takes a uniform slot i and a uniform 32-bit number; it is i while the number is below
-    threshold[i], else alias[i].
+    threshold[i], else alias[i]. `scaled` and `stack` are scratch of at least the part's size.
     """
     size = end - begin
     total = 0.0
     for i in range(begin, end):
         total += mass[i]
-    scaled = np.empty(size)
-    stack = np.empty(size, np.int64)
     small, large = 0, size  # two stacks that grow from the two ends
     for i in range(size):
         scaled[i] = mass[begin + i] * size / total if total > 0 else 1.0

@@ -15,15 +15,16 @@ more than the work of a step.
 """
 
 import numpy as np
-from numba import njit
+
+from pairgram.kernels.jit import njit
+from pairgram.kernels.sizes import LEVELS, SLOTS
 
 # Slots of the int64 `state` array of one workspace; the queue's level boundaries come after them.
-BASE, RADIUS, SPENT, PRICE, POOLED, EXCLUDED, LEVEL = range(7)
-LEVELS = 16
+BASE, RADIUS, SPENT, PRICE, POOLED, EXCLUDED = range(SLOTS)
+LEVEL = SLOTS
 FRESH = 0xFFFF
 # What a local test and a step of it cost, in the time of stamping one node (measured).
 CALL, STEP = 32, 4
-STATE_SIZE = LEVEL + LEVELS
 
 
 @njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)

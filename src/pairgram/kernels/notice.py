@@ -1,27 +1,33 @@
 """A word when kernels are compiled, which takes seconds once and nothing later."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from numba.core.event import Listener, install_listener
-
-
-class _First(Listener):  # type: ignore[misc]  # numba has no types
-    """Calls a function at the first compilation it hears of; loading from the cache is none."""
-
-    def __init__(self, tell: Callable[[], None]) -> None:
-        self.tell, self.told = tell, False
-
-    def on_start(self, event: Any) -> None:
-        """Tell, if not yet told."""
-        if not self.told:
-            self.told = True
-            self.tell()
-
-    def on_end(self, event: Any) -> None:
-        """Nothing is said at the end."""
+_TELLERS: list[Callable[[], None]] = []
 
 
-def when_compiling(tell: Callable[[], None]) -> Any:
-    """Context in which `tell` is called once, before the first kernel that must be compiled."""
-    return install_listener("numba:compile", _First(tell))
+@contextmanager
+def when_compiling(tell: Callable[[], None]) -> Iterator[None]:
+    """Context in which `tell` is called once, before the first kernel that must be compiled.
+
+    Loading compiled code is no compiling.
+    """
+    told = False
+
+    def once() -> None:
+        nonlocal told
+        if not told:
+            told = True
+            tell()
+
+    _TELLERS.append(once)
+    try:
+        yield
+    finally:
+        _TELLERS.remove(once)
+
+
+def compiling() -> None:
+    """Tell all who want to know."""
+    for tell in tuple(_TELLERS):
+        tell()

@@ -7,16 +7,16 @@ the work itself.
 """
 
 import numpy as np
-from numba import njit
 
+from pairgram.kernels.jit import njit
 from pairgram.kernels.memory import prefetch
 from pairgram.kernels.neighbourhoods import BASE, CALL, PRICE, SPENT, reach, start, touches_ball
 from pairgram.kernels.rng import below, fold, stream
+from pairgram.kernels.sizes import DRAWN_TOGETHER as BATCH
 from pairgram.kernels.successors import DEAD, SEEN, draw_listed
 
 TRIES = 8
 ENUMERATE_UP_TO = 4
-BATCH = 256
 
 
 @njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)

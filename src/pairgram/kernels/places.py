@@ -1,10 +1,11 @@
 """Where the true links of queries stand among all scores, in one pass over a block."""
 
-import numba as nb
 import numpy as np
 
+from pairgram.kernels.jit import njit
 
-@nb.njit(cache=True, nogil=True)
+
+@njit(cache=True, nogil=True)
 def place_block(scores, target, link_ends, barred, barred_ends):
     """Candidates above and equal to every link of a block of queries, both of shape (l,).
 
@@ -40,7 +41,7 @@ def place_block(scores, target, link_ends, barred, barred_ends):
     return above, equal, missing
 
 
-@nb.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _count(levels, x, step, higher, same):
     """Count a score by the number of levels under it, and with the level that it equals."""
     # Most scores are under every level; NaN compares false too.

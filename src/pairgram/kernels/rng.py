@@ -5,7 +5,8 @@ names the draw (seed, round, centre, ...); nothing is carried from one draw to t
 """
 
 import numpy as np
-from numba import njit
+
+from pairgram.kernels.jit import njit
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1 = np.uint64(0xBF58476D1CE4E5B9)

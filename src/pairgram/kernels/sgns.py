@@ -7,23 +7,16 @@ to the mass of the part, not to where its positives fall: the noise stays the gl
 """
 
 import numpy as np
-from numba import njit
 
-from pairgram.kernels.negatives import VECTOR, draw_many
+from pairgram.kernels.jit import njit
+from pairgram.kernels.negatives import draw_many
 from pairgram.kernels.rng import fold, round_randomly, stream
-from pairgram.kernels.simd import (
-    ROWS,
-    dot,
-    dots_and_norms,
-    exchange,
-    exchange_within,
-    prefetch,
-)
+from pairgram.kernels.simd import dot, dots_and_norms, exchange, exchange_within, prefetch
+from pairgram.kernels.sizes import ROWS
+from pairgram.kernels.sizes import STEP_BATCH as BATCH
 
 # σ and -log σ on a grid over [-REACH, REACH]; beyond it the ends are used.
 REACH, GRID = 8.0, 8192
-BATCH = 8
-FIRST_QUEUE = 512
 FARTHEST, TINY = np.float32(4.0), np.float32(1e-12)
 # Keeps the streams of the noise apart from those of the samplers, whose rounds are few.
 NOISE_TURNS = 1 << 40
@@ -42,10 +35,11 @@ TERMS = np.stack(
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
-def bucket(begin, end, center, context, part_of, block_begin, out_center, out_context):
+def bucket(begin, end, center, context, part_of, block_begin, place, out_center, out_context):
     """Order the pairs begin..end-1 of one centre part by context part, stably.
 
-    `block_begin` (P + 1) receives where the blocks begin; the pairs stay in their range.
+    `block_begin` (P + 1) receives where the blocks begin; the pairs stay in their range. `place`
+    (P + 1) is scratch.
     """
     parts = block_begin.shape[0] - 1
     block_begin[:] = 0
@@ -54,7 +48,8 @@ def bucket(begin, end, center, context, part_of, block_begin, out_center, out_co
     block_begin[0] = begin
     for p in range(parts):
         block_begin[p + 1] += block_begin[p]
-    place = block_begin.copy()
+    for p in range(parts):
+        place[p] = block_begin[p]
     for i in range(begin, end):
         p = part_of[context[i]]
         out_center[place[p]] = center[i]
@@ -63,10 +58,33 @@ def bucket(begin, end, center, context, part_of, block_begin, out_center, out_co
 
 
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
-def train_block(
+def train_blocks(
+    blocks, low_part, bounds, begin, mass, center, context, count, threshold, alias,
+    e_center, center_base, e_context, context_base, one_table, negatives, shared, offset, rate, l2,
+    seed, turn, queue, drawn, scratch, cells, losses,
+):  # fmt: skip
+    """One pass over blocks (centre part, context part), shape (b, 2), one after the other.
+
+    The pairs of a block (i, j) begin at begin[i - low_part, j]. `losses` (b) receives the sums of
+    the pair losses; `queue` (2, q), `drawn` (q), `scratch` (5, BATCH) and `cells` (BATCH) are
+    scratch, with q at least the links and noise of a centre in a block, and VECTOR more.
+    """
+    for b in range(blocks.shape[0]):
+        i, j = blocks[b, 0], blocks[b, 1]
+        at, end = begin[i - low_part, j], begin[i - low_part, j + 1]
+        losses[b] = _train_block(
+            j, bounds[i], bounds[i + 1], at, end, bounds[j], bounds[j + 1], mass[j],
+            center, context, count, threshold, alias, e_center, center_base, e_context,
+            context_base, one_table, negatives, shared, offset, rate, l2, seed, turn,
+            queue, drawn, scratch, cells,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def _train_block(
     j, first, last, at, end, low, high, share, center, context, count, threshold, alias,
     e_center, center_base, e_context, context_base, one_table, negatives, shared, offset, rate, l2,
-    seed, turn,
+    seed, turn, queue, drawn, scratch, cells,
 ):  # fmt: skip
     """One pass over a block of pairs at..end-1; return the sum of the pair losses.
 
@@ -80,9 +98,8 @@ def train_block(
     """
     loss = 0.0
     noise_per_pair = negatives * share / shared
-    kinds = _kinds(np.float32(shared), rate, l2)
-    scratch, cells = np.empty((2, BATCH), np.float32), np.empty(BATCH, np.int32)
-    queue, drawn = np.empty((2, FIRST_QUEUE), np.int64), np.empty(FIRST_QUEUE, np.int64)
+    kinds = scratch[2:]
+    _set_kinds(np.float32(shared), rate, l2, kinds)
     for u in range(first, last):
         row = u - center_base
         if count[row] == 0:
@@ -93,8 +110,6 @@ def train_block(
         key = fold(stream(seed, NOISE_TURNS + turn, u), j)
         noise = round_randomly(count[row] * noise_per_pair, key)
         size = at - begin + noise
-        if size + VECTOR > drawn.shape[0]:
-            queue, drawn = np.empty((2, 2 * size), np.int64), np.empty(2 * size, np.int64)
         draw_many(key, 1, noise, low, high, threshold, alias, drawn)
         _enqueue(context, begin, at, drawn, noise, context_base, queue, e_context)
         loss += _steps(
@@ -104,13 +119,11 @@ def train_block(
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _kinds(shared, rate, l2):
-    """For noise and links, shape (3, 2): how many each counts for, its rate, and what L2 leaves."""
-    kinds = np.empty((3, 2), np.float32)
+def _set_kinds(shared, rate, l2, kinds):
+    """For noise and links, kinds[:, :2]: how many each counts for, its rate, what L2 leaves."""
     for k, weight in enumerate((shared, np.float32(1.0))):
         kinds[0, k], kinds[1, k] = weight, rate * weight
         kinds[2, k] = np.float32(1.0) - rate * l2 * weight
-    return kinds
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)

@@ -14,17 +14,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-LANES = 32
-ROWS = 4
-CACHE_LINE = 64
+from pairgram.kernels.sizes import CACHE_LINE, LANES, ROWS
+
 _BYTE = ir.IntType(8)
 _FLOAT, _INT32, _INT64 = ir.FloatType(), ir.IntType(32), ir.IntType(64)
 _VECTOR = ir.VectorType(_FLOAT, LANES)
-
-
-def padded(dim: int) -> int:
-    """Row length that holds `dim` values."""
-    return -(-dim // LANES) * LANES
 
 
 @intrinsic

@@ -7,8 +7,8 @@ apart. So a dense core is searched 64 nodes at a time.
 """
 
 import numpy as np
-from numba import njit
 
+from pairgram.kernels.jit import njit
 from pairgram.kernels.neighbourhoods import (
     BASE,
     EXCLUDED,

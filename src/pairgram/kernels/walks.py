@@ -1,8 +1,8 @@
 """Random walks of first and second order, their window pairs, and edges drawn by weight."""
 
 import numpy as np
-from numba import njit
 
+from pairgram.kernels.jit import njit
 from pairgram.kernels.memory import prefetch
 from pairgram.kernels.neighbourhoods import contains
 from pairgram.kernels.rng import GOLDEN, below, fold, round_randomly, stream, unit

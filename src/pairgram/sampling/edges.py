@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.graph import TextGraph
-from pairgram.kernels import walks as kernel
+from pairgram.kernels import ready as kernel
 from pairgram.sampling.walks import running_weights
 
 IntArray = NDArray[np.integer[Any]]

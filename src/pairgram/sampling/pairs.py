@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.engine import Engine, open_engine
 from pairgram.graph import TextGraph
-from pairgram.kernels import neighbourhoods
-from pairgram.kernels import pairs as kernel
+from pairgram.kernels import sizes
+from pairgram.kernels.ready import sample_block
 from pairgram.sampling.ids import frozen, unsigned
 
 IntArray = NDArray[np.integer[Any]]
@@ -216,7 +216,7 @@ class PairSampler:
         size = int(self.bound(centres).sum())
         center, context, order, round_ = _columns(size, self.index_dtype)
         work = self._take_workspace()
-        count = kernel.sample_block(
+        count = sample_block(
             frozen(centres), self.order, self.times, self.seed, self.unique, self._largest,
             ALLOWANCE, *self._graph, *self._heavy, *work, center, unsigned(context), order, round_,
         )  # fmt: skip
@@ -241,12 +241,12 @@ class PairSampler:
             np.empty(n + 1, index_dtype),  # queue
             np.empty(self._heavy[2].shape[1], np.uint64),  # excluded
             np.empty(REMEMBERED + self._largest + 1, index_dtype),  # pool
-            np.empty(2 * kernel.BATCH, np.uint64),  # slot
-            np.empty(2 * kernel.BATCH, index_dtype),  # node
-            np.empty(2 * kernel.BATCH, np.uint64),  # key
-            np.empty(kernel.BATCH, np.uint64),  # spot
-            np.empty((ROUNDS_TOGETHER, neighbourhoods.LEVELS), np.int64),  # taken
-            np.zeros(neighbourhoods.STATE_SIZE, np.int64),  # state
+            np.empty(2 * sizes.DRAWN_TOGETHER, np.uint64),  # slot
+            np.empty(2 * sizes.DRAWN_TOGETHER, index_dtype),  # node
+            np.empty(2 * sizes.DRAWN_TOGETHER, np.uint64),  # key
+            np.empty(sizes.DRAWN_TOGETHER, np.uint64),  # spot
+            np.empty((ROUNDS_TOGETHER, sizes.LEVELS), np.int64),  # taken
+            np.zeros(sizes.STATE_SIZE, np.int64),  # state
         )
 
 

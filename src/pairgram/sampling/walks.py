@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from pairgram import params
 from pairgram.engine import LocalEngine
 from pairgram.graph import Adjacency, TextGraph
-from pairgram.kernels import walks as kernel
+from pairgram.kernels import ready as kernel
 from pairgram.sampling.ids import unsigned
 
 IntArray = NDArray[np.integer[Any]]

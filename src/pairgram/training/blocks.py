@@ -1,15 +1,18 @@
 """Blocks of pairs by (centre part, context part), and the steps in which they are trained on."""
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.engine import Engine
-from pairgram.kernels import sgns as kernel
+from pairgram.kernels import ready as kernel
+from pairgram.kernels.sizes import STEP_BATCH, VECTOR
 from pairgram.training.partition import Partition
 
 Table = NDArray[np.float32]
@@ -68,6 +71,11 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.center)
 
+    @cached_property
+    def most(self) -> int:
+        """Most pairs that a centre has."""
+        return int(self.count.max(initial=0))
+
 
 def bucketed(
     center: IntArray, context: IntArray, parts: Partition, engine: Engine, own: Sequence[int]
@@ -76,11 +84,12 @@ def bucketed(
     low, high = own[0], own[-1] + 1
     bounds = parts.bounds[low : high + 1]
     ends = np.searchsorted(center, bounds)
-    begin = np.empty((len(own), parts.parts + 1), np.int64)
+    begin, places = (np.empty((len(own), parts.parts + 1), np.int64) for _ in range(2))
     ordered = np.empty_like(center), np.empty_like(context)
 
     def work(p: int) -> None:
-        kernel.bucket(ends[p], ends[p + 1], center, context, parts.part_of, begin[p], *ordered)
+        ends_here = ends[p], ends[p + 1]
+        kernel.bucket(*ends_here, center, context, parts.part_of, begin[p], places[p], *ordered)
 
     engine.run(work, range(len(own)))
     rows = center - center.dtype.type(bounds[0])
@@ -99,8 +108,8 @@ def drawn_blocks(
     return bucketed(*pairs, parts, engine, own), sampled
 
 
-def train_block(
-    block: tuple[int, int],
+def train_blocks(
+    chosen: Sequence[tuple[int, int]],
     blocks: Blocks,
     parts: Partition,
     descent: Descent,
@@ -108,19 +117,28 @@ def train_block(
     turn: int,
     center: tuple[Table, int],
     context: tuple[Table, int],
-) -> float:
-    """Descend on one block; each table comes with the first number in it. Return its loss."""
-    i, j = block
-    first, last = parts.bounds[i], parts.bounds[i + 1]
-    row = blocks.begin[i - blocks.low]
-    skipped = center[1] - parts.bounds[blocks.low]
-    loss: float = kernel.train_block(
-        j, first, last, row[j], row[j + 1], parts.bounds[j], parts.bounds[j + 1], parts.mass[j],
-        blocks.center, blocks.context, blocks.count[skipped:], parts.threshold, parts.alias,
-        center[0], center[1], context[0], context[1], descent.one_table, descent.negatives,
-        descent.shared, descent.offset, rate, descent.l2, descent.seed, turn,
+) -> list[float]:
+    """Descend on blocks in turn; each table comes with the first number in it. Return losses."""
+    losses = np.empty(len(chosen))
+    skipped = int(center[1] - parts.bounds[blocks.low])
+    kernel.train_blocks(
+        np.array(chosen, np.int64).reshape(-1, 2), blocks.low, parts.bounds, blocks.begin,
+        parts.mass, blocks.center, blocks.context, blocks.count[skipped:], parts.threshold,
+        parts.alias, center[0], int(center[1]), context[0], int(context[1]), descent.one_table,
+        descent.negatives, descent.shared, descent.offset, rate, descent.l2, descent.seed, turn,
+        *_scratch(blocks, parts, descent), losses,
     )  # fmt: skip
-    return loss
+    return losses.tolist()
+
+
+def _scratch(blocks: Blocks, parts: Partition, descent: Descent) -> tuple[NDArray[Any], ...]:
+    """Room for the kernel: what a centre has in a block, and the numbers of a batch."""
+    noise = descent.negatives * float(parts.mass.max()) / descent.shared
+    queue = math.ceil(blocks.most * (1 + noise)) + 1 + VECTOR
+    return (
+        np.empty((2, queue), np.int64), np.empty(queue, np.int64),
+        np.empty((5, STEP_BATCH), np.float32), np.empty(STEP_BATCH, np.int32),
+    )  # fmt: skip
 
 
 def block_steps(parts: int, shared_table: bool = False) -> list[list[Chain]]:

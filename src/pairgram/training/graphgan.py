@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pairgram.engine import LocalEngine
 from pairgram.graph import Adjacency, TextGraph
 from pairgram.kernels import graphgan as kernel
-from pairgram.kernels.simd import padded
+from pairgram.kernels.sizes import padded
 
 COUNTS = ("turn", "pairs", "updates", "loss", "seconds")
 TABLES = (

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pairgram.engine import Crew, Engine, LocalEngine
 from pairgram.errors import LostWorkerError
-from pairgram.training.blocks import Blocks, PairSource, block_steps, drawn_blocks, train_block
+from pairgram.training.blocks import Blocks, PairSource, block_steps, drawn_blocks, train_blocks
 from pairgram.training.partition import Partition
 from pairgram.training.progress import Progress, aligned, aligned_room
 from pairgram.training.schedule import Schedule
@@ -82,10 +82,8 @@ class PartOwner:
             self._context[(self._own[-1] + s) % parts.parts] = aligned(arriving)
         for i, j in (block for chain in self._steps[s] for block in chain):
             tables = ((self._center[i], parts.bounds[i]), (self._context[j], parts.bounds[j]))
-            self._losses.append(
-                train_block(
-                    (i, j), self._drawn(), parts, self._settings.descent, rate, turn, *tables
-                )
+            self._losses += train_blocks(
+                [(i, j)], self._drawn(), parts, self._settings.descent, rate, turn, *tables
             )
         if len(self._own) == parts.parts:
             return None

@@ -1,12 +1,11 @@
 """Parts of the node set for orthogonal blocks."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.kernels.negatives import build_alias
+from pairgram.kernels.ready import build_aliases
 
 ROWS_BYTES = 1 << 19
 FEWEST, MOST = 8, 64
@@ -102,7 +101,7 @@ def _noise(
     if noise.sum() == 0:
         noise = np.ones(len(noise))
     threshold, alias = np.empty(len(noise), np.uint32), np.empty(len(noise), np.int64)
-    for begin, end in pairwise(bounds):
-        build_alias(noise, begin, end, threshold, alias)
+    scratch = np.empty(len(noise)), np.empty(len(noise), np.int64)
+    build_aliases(noise, bounds, *scratch, threshold, alias)
     mass = np.add.reduceat(noise, bounds[:-1]) / noise.sum()
     return mass, threshold, alias

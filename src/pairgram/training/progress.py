@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.kernels.simd import CACHE_LINE
+from pairgram.kernels.sizes import CACHE_LINE
 from pairgram.training.partition import Partition
 from pairgram.training.schedule import Judge
 

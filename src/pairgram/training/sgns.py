@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram.engine import Engine
 from pairgram.errors import LostWorkerError
-from pairgram.kernels.simd import padded
+from pairgram.kernels.sizes import padded
 from pairgram.training.blocks import PairSource
 from pairgram.training.owned import OwnedTables
 from pairgram.training.partition import Partition, number_of_parts, partition

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from pairgram.engine import Engine
 from pairgram.graph import TextGraph
-from pairgram.kernels import walks as kernel
+from pairgram.kernels import ready as kernel
 from pairgram.sampling.edges import EdgeSampler
 from pairgram.sampling.pairs import PairSampler
 from pairgram.sampling.walks import BLOCK_WALKS, WalkSampler

@@ -15,7 +15,7 @@ from pairgram.training.blocks import (
     PairSource,
     block_steps,
     drawn_blocks,
-    train_block,
+    train_blocks,
 )
 from pairgram.training.partition import Partition
 from pairgram.training.progress import Progress
@@ -99,11 +99,8 @@ class SharedTables:
         descent, turn = self._settings.descent, state.turn
 
         def run(chains: list[Chain]) -> list[float]:
-            return [
-                train_block(block, blocks, self._parts, descent, rate, turn, *tables)
-                for chain in chains
-                for block in chain
-            ]
+            chosen = [block for chain in chains for block in chain]
+            return train_blocks(chosen, blocks, self._parts, descent, rate, turn, *tables)
 
         shares = [step[t::threads] for t in range(threads)]
         return [loss for losses in self._engine.map(run, shares) for loss in losses]

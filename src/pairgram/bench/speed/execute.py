@@ -95,6 +95,7 @@ def execute(
         wall = _watch(command, environments, task)
         record = json.loads(result.read_text(encoding="utf-8"))
         scores = {} if score is None else {"scores": score(vectors)}
+    wall -= record.pop("reporting", 0.0)
     return {
         **record,
         **scores,
@@ -119,6 +120,8 @@ def _job(task: Task, vectors: Path, result: Path) -> dict[str, Any]:
 def _watch(command: list[str], environments: Environments, task: Task) -> float:
     """Run a command to its end; return wall seconds."""
     variables = dict(os.environ) | dict.fromkeys(THREAD_VARIABLES, str(task.threads))
+    # An installed tool has its byte code on disk; one that runs from its sources shall too.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     shared = str(environments.common)
     before = variables.get("PYTHONPATH")
     variables["PYTHONPATH"] = shared if before is None else f"{shared}{os.pathsep}{before}"
@@ -135,10 +138,9 @@ def _watch(command: list[str], environments: Environments, task: Task) -> float:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise StoppedError(f"stopped after {PATIENCE * task.limit:.0f} s") from None
+        raise StoppedError(f"over {PATIENCE * task.limit:.0f} s") from None
     if done.returncode < 0:
-        used = f"stopped by signal {-done.returncode}"
-        raise StoppedError(f"{used}; the limit is {seconds} processor seconds")
+        raise StoppedError(f"over {seconds} processor seconds")
     if done.returncode > 0:
         raise RunError(_reason(done))
     return time.perf_counter() - began

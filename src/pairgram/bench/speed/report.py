@@ -225,6 +225,9 @@ def _phase_table(rows: list[QualityRow]) -> Iterator[str]:
     yield ""
 
 
+BUSY = " (busy machine)"
+
+
 def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
     ours = next((r.seconds for r in rows if r.peer.name == OURS and r.seconds), None)
     ratio = NONE
@@ -233,7 +236,7 @@ def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
     return [
         row.peer.title, row.label, _state(row),
         f"{row.score:.4f}", NONE if row.lr is None else f"{row.lr:.4f}",
-        NONE if row.seconds is None else _median(row.seconds, 1.0), ratio,
+        NONE if row.seconds is None else _median(row.seconds, 1.0) + BUSY * row.busy, ratio,
         NONE if row.memory is None else f"{row.memory / 1e6:,.0f}",
     ]  # fmt: skip
 
@@ -241,7 +244,9 @@ def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
 def _state(row: QualityRow) -> str:
     if row.reached:
         return "reached"
-    return "not reached" if row.finished else "ladder not finished"
+    if not row.finished:
+        return "ladder not finished"
+    return "not reached" if row.stopped is None else f"not reached; next rung {row.stopped}"
 
 
 def _ladders(bench: "Bench") -> Iterator[str]:

@@ -50,6 +50,10 @@ class Bench:
         Folder of the edge lists.
     force
         Run again what is there; the reference only where that figure is named.
+    again
+        Run again, in one go, the rungs that the page shows: ratios are then of one run.
+    busy
+        Mark the runs as taken beside other work; the page says so.
     most
         Stop after so many runs, so that a busy machine can be shared; None for all.
     watch
@@ -65,6 +69,8 @@ class Bench:
     work: Path
     choice: Choice = field(default_factory=Choice)
     force: bool = False
+    again: bool = False
+    busy: bool = False
     most: int | None = None
     watch: Watch = lambda words: None
     done: list[Run] = field(default_factory=list)
@@ -138,6 +144,9 @@ class Bench:
             return
         if self.force:
             self.store.keep(QUALITY, graph, peer, [])
+        if self.again:
+            self._repeat(graph, peer, rungs)
+            return
         while rungs:
             runs = self.ladder_runs(graph, peer, rungs)
             step = climb.next_step(runs, len(rungs), seeds, goals, self.goals(graph, seeds[0]))
@@ -145,6 +154,18 @@ class Bench:
                 return
             entry = self._rung_entry(peer, rungs, step.rung, step.seed)
             self._once(QUALITY, graph, peer, entry, WHOLE, scored=True)
+
+    def _repeat(self, graph: str, peer: Peer, rungs: list[Settings]) -> None:
+        """Run the rungs that reached a goal again, every seed of them."""
+        runs, seeds = self.ladder_runs(graph, peer, rungs), self.spec.quality.seeds
+        found = [
+            climb.reached(runs, len(rungs), seeds, rule, goal)
+            for rule, goal in self.goals(graph).items()
+        ]
+        for rung in sorted({rung for rung in found if rung is not None}):
+            for seed in seeds:
+                entry = self._rung_entry(peer, rungs, rung, seed)
+                self._once(QUALITY, graph, peer, entry, WHOLE, scored=True)
 
     def ladder_runs(self, graph: str, peer: Peer, rungs: list[Settings]) -> list[Run]:
         """Runs of the climb whose settings are still those of a rung."""
@@ -169,7 +190,9 @@ class Bench:
         key = (entry["label"], entry["settings"], entry["threads"], entry["seed"])
         named = figure != REFERENCE or REFERENCE in (self.choice.figures or ())
         again = (
-            self.force and named and (figure, graph, peer.name, *key_of(entry)) not in self._made
+            (self.force or (self.again and figure == QUALITY))
+            and named
+            and (figure, graph, peer.name, *key_of(entry)) not in self._made
         )
         if is_done(self.store.runs(figure, graph, peer.name), *key) and not again:
             return
@@ -192,7 +215,7 @@ class Bench:
             result = {"error": str(error)}
             if isinstance(error, StoppedError):
                 result["stopped"] = True
-        run = {**entry, **result}
+        run = {**entry, **result, **({"busy": True} if self.busy else {})}
         self.store.add(figure, graph, peer, run)
         self.done.append(run)
         self._made.add((figure, graph, peer.name, *key_of(run)))

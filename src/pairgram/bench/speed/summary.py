@@ -50,6 +50,10 @@ class QualityRow:
         Of the whole job, compiling left out, over the same seeds; None where there are none.
     finished
         Whether the ladder was climbed to its end, so that "not reached" is a finding.
+    stopped
+        What a dearer rung was stopped for; None where all could end.
+    busy
+        Whether a run was taken beside other work, so that its seconds are too many.
     phases
         Median seconds by phase; `start` is what passed before and between them.
     """
@@ -64,6 +68,8 @@ class QualityRow:
     memory: float | None
     phases: dict[str, float]
     finished: bool
+    stopped: str | None
+    busy: bool
 
 
 def middle(values: Iterable[float]) -> Median | None:
@@ -138,6 +144,8 @@ def _quality_row(
         memory=None if memory is None else memory.middle,
         phases=_phases(timed),
         finished=climb.next_step(runs, len(rungs), seeds, {rule: goal}, first) is None,
+        stopped=next((run["error"] for run in runs if run.get("stopped")), None),
+        busy=any(run.get("busy", False) for run in timed),
     )
 
 

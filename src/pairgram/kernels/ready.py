@@ -1,0 +1,17 @@
+"""Kernels of sampling and structure-only training, ready without numba once they are compiled."""
+
+from pairgram.kernels.native import Kernel
+
+number_ids = Kernel("ids", "number_ids")
+sample_block = Kernel("pairs", "sample_block")
+walk_first_order = Kernel("walks", "walk_first_order")
+walk_second_order = Kernel("walks", "walk_second_order")
+set_arc_bits = Kernel("walks", "set_arc_bits")
+sum_rows = Kernel("walks", "sum_rows")
+count_window_pairs = Kernel("walks", "count_window_pairs")
+place_window_pairs = Kernel("walks", "place_window_pairs")
+count_edge_draws = Kernel("walks", "count_edge_draws")
+draw_edges = Kernel("walks", "draw_edges")
+build_aliases = Kernel("negatives", "build_aliases")
+bucket = Kernel("sgns", "bucket")
+train_blocks = Kernel("sgns", "train_blocks")
