@@ -13,6 +13,7 @@ from uuid import uuid4
 from pairgram import params
 from pairgram.engine.base import Result, Task
 from pairgram.engine.local import available_threads
+from pairgram.engine.together import Mailbox, RayTeam, Training
 from pairgram.errors import (
     InputError,
     LostWorkerError,
@@ -29,6 +30,8 @@ RETRIES = 10
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # no network unless asked
     "RAY_worker_niceness": "0",  # on one machine the workers are the work, not its background
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",  # workers stay where they are
+    "RAY_TRAIN_METRICS_ENABLED": "0",
 }
 CONSTRAINTS: dict[str, params.Constraint] = {
     "address": params.Optional(params.Text()),
@@ -140,6 +143,45 @@ class RayEngine:
         crew = RayCrew(self, [actor.remote(make, stored, own) for own in each])
         crew.check_in()
         return crew
+
+    def train_together(
+        self,
+        work: Callable[..., Result],
+        shared: tuple[Any, ...],
+        hear: Callable[[Any], None],
+        cards: bool = False,
+    ) -> list[Result]:
+        """Results of work(team, *shared) by rank, all workers at once as one process group."""
+        ray = _import_train()
+        mailbox = self._here(ray.remote(num_cpus=0, max_restarts=0)(Mailbox)).remote()
+        given = [ray.put((work, shared))]
+        try:
+            training = Training(ray, mailbox, self.together(), lambda: self._needs(cards))
+            return training.run(_take_part, given, hear)
+        finally:
+            ray.kill(mailbox)
+
+    def together(self) -> int:
+        """As many workers as were asked for, also on fewer cores."""
+        return self._asked or self.threads
+
+    def _needs(self, cards: bool) -> dict[str, float]:
+        """Part of a core for each of the workers, and a card where there are enough."""
+        workers, nodes = self.together(), [n for n in self._ray.nodes() if n["Alive"]]
+        cores = [node["Resources"].get("CPU", 0.0) for node in nodes]
+        split = 1
+        while sum(int(core * split) for core in cores) < workers and split < workers:
+            split += 1
+        enough = sum(node["Resources"].get("GPU", 0.0) for node in nodes) >= workers
+        # Ray counts in ten-thousandths.
+        return {"CPU": int(1e4 / split) / 1e4, **({"GPU": 1.0} if cards and enough else {})}
+
+    def _here(self, actor: Any) -> Any:
+        """Keep an actor on the machine of this process."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        node = self._ray.get_runtime_context().get_node_id()
+        return actor.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
 
     def check_folder(self, folder: Path) -> None:
         """Raise `InputError` unless every machine sees a folder of this one to write to."""
@@ -301,6 +343,19 @@ def _perform(stored: list[Any], task: Any) -> Any:
     return _LAST[key](task)
 
 
+def _take_part(config: dict[str, Any]) -> None:
+    """What a worker of Ray Train runs."""
+    ray = _import_train()
+    mailbox = config["mailbox"]
+    try:
+        work, shared = ray.get(config["given"][0])
+        team = RayTeam(ray, mailbox)
+        ray.get(mailbox.leave.remote(team.rank, work(team, *shared)))
+    except Exception as error:
+        ray.get(mailbox.fail.remote(error))
+        raise
+
+
 def _lost(error: object) -> str:
     return f"A worker of the Ray cluster was lost ({type(error).__name__})."
 
@@ -348,3 +403,12 @@ def _import_ray() -> Any:
     except ImportError:
         raise MissingExtraError("The engine 'ray'", "ray") from None
     return ray
+
+
+def _import_train() -> Any:
+    """Return ray with Ray Train for torch."""
+    try:
+        import_module("ray.train.torch")
+    except ImportError:
+        raise MissingExtraError("Training on the engine 'ray'", "ray") from None
+    return _import_ray()
