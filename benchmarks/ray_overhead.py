@@ -1,11 +1,11 @@
 """Local against Ray with 1, 2 and 4 workers on this machine: seconds, bytes moved, memory.
 
-A generated graph of SNOMED's size (Chung and Lu's model), PS with dim 128. The cluster is started
-and all kernels are compiled before the clock runs; the start of worker processes is taken off and
-shown. Equal work: a worker has one core, so one worker is set beside one thread, more beside as
-many threads as there are cores. What workers send each other is counted from the schedule: every
-turn each sends as many bytes as one table has. Memory is the largest peak of a worker process: all
-of it, and what is its own (the rest is shared with the others, as the graph is).
+A generated graph of SNOMED's size (Chung and Lu's model), PS with dim 128, O = 3, N = 1. The
+cluster is started and all kernels are compiled before the clock runs; the start of worker processes
+is taken off and shown. Equal work: a worker has one core, so one worker is set beside one thread,
+more beside as many threads as there are cores. What workers send each other is counted from the
+schedule: every turn each sends as many bytes as one table has. Memory is the largest peak of a
+worker process: all of it, and what is its own (the rest is shared, as the graph is).
 
 CPU seconds are those of this process and of the workers, their start among them; unlike seconds
 they change little when other work runs beside.
@@ -27,7 +27,7 @@ from pathlib import Path
 from common import OUT, write
 from pairgram.bench.speed.generate import power_law
 
-NODES, EDGES, EPOCHS, DIM = 391_892, 2_047_749, 1, 128
+NODES, EDGES, EPOCHS, DIM, TIMES = 391_892, 2_047_749, 1, 128, 1
 
 
 def workers_now() -> tuple[int, int, float]:
@@ -83,7 +83,7 @@ def fit(graph, epochs: int, threads: int, engine=None) -> dict[str, object]:
     import pairgram as pg
 
     seen, spent = [workers_now()], time.process_time()
-    model = pg.PS(dim=DIM, epochs=epochs, threads=threads)
+    model = pg.PS(dim=DIM, times=TIMES, epochs=epochs, threads=threads)
     began = time.perf_counter()
     model.fit(graph, engine=engine, callback=lambda progress, turns: seen.append(workers_now()))
     start = 0.0 if engine is None else engine.seconds

@@ -78,14 +78,14 @@ def test_vectors_are_the_same_when_a_node_dies(cluster, graph, monkeypatch):
     np.testing.assert_array_equal(got.context, expected.context)
 
 
-def test_a_text_model_is_the_same_when_a_node_dies(cluster, tmp_path, monkeypatch):
+def test_a_text_model_is_the_same_when_a_node_dies(cluster, tmp_path, monkeypatch, caplog):
     pytest.importorskip("torch")
     monkeypatch.setattr(checkpoints, "EVERY_SECONDS", 0.0)
     graph, killed = worded(nodes=400, edges=2000), []
     cluster.add_node(num_cpus=1)
 
     def model():
-        return pg.TGE(dim=16, preset="paper", epochs=6, patience=0)
+        return pg.TGE(dim=16, preset="paper", epochs=5, patience=0, batch_size=32)
 
     with RayEngine(cluster.address, workers=2) as engine:
         expected = model().fit(graph, engine=engine).vectors_
@@ -100,6 +100,7 @@ def test_a_text_model_is_the_same_when_a_node_dies(cluster, tmp_path, monkeypatc
         got = model().fit(graph, tmp_path / "state", watch, engine).vectors_
         assert engine.threads == 1
     assert killed
+    assert "All begin again from the last checkpoint" in caplog.text
     np.testing.assert_array_equal(got.center, expected.center)
     np.testing.assert_array_equal(got.context, expected.context)
 

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -11,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from pairgram import params
+from pairgram.engine.address import check_answers
 from pairgram.engine.base import Result, Task
 from pairgram.engine.local import available_threads
 from pairgram.engine.together import Mailbox, RayTeam, Training
@@ -22,9 +22,6 @@ from pairgram.errors import (
     ParameterError,
 )
 
-CONNECT_SECONDS = 10.0
-SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
-"""An empty frame of HTTP/2; the fourth byte is its kind."""
 PLACE_SECONDS = 300.0
 RETRIES = 10
 ENVIRONMENT = {
@@ -217,7 +214,7 @@ class RayEngine:
         if address == "local":
             how |= {"num_cpus": self._asked or available_threads(), "include_dashboard": False}
         else:
-            _check_answers(address)
+            check_answers(address)
         try:
             self._ray.init(address=address, **how)
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -358,43 +355,6 @@ def _take_part(config: dict[str, Any]) -> None:
 
 def _lost(error: object) -> str:
     return f"A worker of the Ray cluster was lost ({type(error).__name__})."
-
-
-def _check_answers(address: str) -> None:
-    """Raise `PairgramError` unless what listens there speaks as a cluster does.
-
-    Ray itself tries for minutes.
-    """
-    if address == "auto":
-        return
-    host, _, port = address.rpartition(":")
-    if "://" in address or not host or not port.isdigit():
-        raise ParameterError(
-            f"The 'address' parameter of RayEngine must be host:port or 'auto'. Got {address!r}; "
-            "from outside a cluster submit the command with 'ray job submit'."
-        )
-    try:
-        with socket.create_connection((host, int(port)), CONNECT_SECONDS) as line:
-            if not os.environ.get("RAY_USE_TLS"):
-                _check_greets(line)
-    except OSError as error:
-        raise PairgramError(
-            f"Ray at {address!r} does not answer within {CONNECT_SECONDS:.0f} s ({error}). Check "
-            "the address, or leave it out to run on this machine."
-        ) from None
-
-
-def _check_greets(line: socket.socket) -> None:
-    """Raise `OSError` unless the other side answers the greeting of HTTP/2, as gRPC does."""
-    line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
-    answer = b""
-    while len(answer) < len(SETTINGS):
-        more = line.recv(len(SETTINGS) - len(answer))
-        if not more:
-            raise ConnectionError("what listens there is not Ray")
-        answer += more
-    if answer[3:4] != SETTINGS[3:4]:
-        raise ConnectionError("what listens there is not Ray")
 
 
 def _import_ray() -> Any:
