@@ -133,8 +133,7 @@ def main() -> None:
                 command = [sys.executable, __file__, str(count), "--one", way]
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
                 rows.append(json.loads(done.stdout.splitlines()[-1]))
-                print(rows[-1], flush=True)
-        write("text_stream", rows, " ".join(["python", *sys.argv]))
+                write("text_stream", rows, " ".join(["python", *sys.argv]))
 
 
 if __name__ == "__main__":

@@ -54,27 +54,35 @@ def sizes(contexts: str, nodes: int, encoder, workers: int) -> tuple[int, int]:
     return sum(array.nbytes for array in held.values()) - rows, rows
 
 
-def main() -> None:
+def model_of(graph, more: dict):
+    """The module of a model at its start; training changes no size."""
     import pairgram as pg
-    from pairgram.engine import LocalEngine
+    from pairgram.models.tge_fit import Job, _start
+    from pairgram.text.tokens import tokenize
+    from pairgram.text.vocabulary import Vocabulary
 
-    class Alone(LocalEngine):
-        shares_memory = False
+    chosen = pg.TGE(dim=DIM, preset="best", **more)._all_chosen()
+    texts = [str(text) for text in graph.texts]
+    vocabulary = Vocabulary.fit(texts, chosen["cleaning"], 1)
+    return _start(Job(chosen, graph, vocabulary, tokenize(texts, vocabulary, 1000)))[0]
+
+
+def main() -> None:
+    from pairgram.training.text_shards import of_rows
 
     rows = []
-    for nodes in [int(a) for a in sys.argv[1:]] or [2_000, 20_000, 200_000]:
+    for nodes in [int(a) for a in sys.argv[1:]] or [5_000, 50_000, 500_000]:
         graph = graph_of(nodes)
         for kind, more in KINDS.items():
-            model = pg.TGE(dim=DIM, preset="best", times=1, order=1, epochs=1, patience=0, **more)
-            model.fit(graph, engine=Alone(None))
-            weights = sum(array.nbytes for array in model._weights().values())
+            net = model_of(graph, more)
+            kept = [t for name, t in net.state_dict().items() if not of_rows(name)]
+            weights = sum(tensor.numpy().nbytes for tensor in kept)
             row = {"nodes": nodes, "contexts": kind, "model MB": weights / 1e6}
             for workers in WORKERS:
-                same, own = sizes(kind, nodes, model._reader()._encoder, workers)
+                same, own = sizes(kind, nodes, net.encoder, workers)
                 row["encoder MB"] = same / 1e6
                 row[f"rows MB, {workers} workers"] = own / 1e6
             rows.append(row)
-            print(row, flush=True)
     write("text_together", rows)
 
 
