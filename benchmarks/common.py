@@ -35,7 +35,7 @@ def write(name: str, rows: list[dict[str, Any]], command: str = "") -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     card = {"benchmark": name, "rows": rows, "versions": versions(), "machine": machine()}
     (OUT / f"{name}.json").write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
-    keys = list(dict.fromkeys(key for row in rows for key in row))
+    keys = list(dict.fromkeys(key for row in rows for key in row if key != "runs"))
     lines = ["| " + " | ".join(keys) + " |", "| " + " | ".join("---" for _ in keys) + " |"]
     lines += ["| " + " | ".join(_cell(row.get(key)) for key in keys) + " |" for row in rows]
     host = machine()

@@ -1,29 +1,37 @@
 """Local against Ray with 1, 2 and 4 workers on this machine: seconds, bytes moved, memory.
 
-A generated graph of SNOMED's size (Chung and Lu's model), PS with dim 128. The cluster is started
-and all kernels are compiled before the clock runs; the start of worker processes is taken off and
-shown. Equal work: a worker has one core, so one worker is set beside one thread, more beside as
-many threads as there are cores. What workers send each other is counted from the schedule: every
-turn each sends as many bytes as one table has. Memory is the largest peak of a worker process: all
-of it, and what is its own (the rest is shared with the others, as the graph is).
+A generated graph of SNOMED's size (Chung and Lu's model), PS with dim 128, O = 3, N = 1. The
+cluster is started and all kernels are compiled before the clock runs; the start of worker processes
+is taken off and shown. Equal work: a worker has one core, so one worker is set beside one thread,
+more beside as many threads as there are cores. What workers send each other is counted from the
+schedule: every turn each sends as many bytes as one table has. Memory is the largest peak of a
+worker process: all of it, and what is its own (the rest is shared, as the graph is).
 
-Run: python benchmarks/ray_overhead.py [NODES EDGES EPOCHS]
+CPU seconds are those of this process and of the workers, their start among them; unlike seconds
+they change little when other work runs beside.
+
+Every call adds one repetition to the card and makes the table anew: medians, and the slowest over
+the fastest of the seconds. `--fresh` begins a new card.
+
+Run: python benchmarks/ray_overhead.py [NODES EDGES EPOCHS] [--fresh]
 """
 
+import json
 import os
 import re
+import statistics
 import sys
 import time
 from pathlib import Path
 
-from common import write
+from common import OUT, write
 from pairgram.bench.speed.generate import power_law
 
-NODES, EDGES, EPOCHS, DIM = 391_892, 2_047_749, 3, 128
+NODES, EDGES, EPOCHS, DIM, TIMES = 391_892, 2_047_749, 1, 128, 1
 
 
-def workers_memory() -> tuple[int, int]:
-    """Largest peak and largest own memory of the worker processes below this one, in bytes."""
+def workers_now() -> tuple[int, int, float]:
+    """Largest peak and own memory of the worker processes below this one, seconds of all."""
     status = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -37,7 +45,16 @@ def workers_memory() -> tuple[int, int]:
         if text.startswith("Name:\tray::") and parent.get(parent[pid]) == os.getpid()
     ]
     peaks, owns = ([_number(text, name) * 1024 for text in mine] for name in ("VmHWM", "RssAnon"))
-    return max(peaks, default=0), max(owns, default=0)
+    seconds = sum(_cpu_seconds(_number(text, "Pid")) for text in mine)
+    return max(peaks, default=0), max(owns, default=0), seconds
+
+
+def _cpu_seconds(pid: int) -> float:
+    try:
+        spent = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(spent[11]) + int(spent[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _number(status: str, name: str) -> int:
@@ -65,51 +82,76 @@ def fit(graph, epochs: int, threads: int, engine=None) -> dict[str, object]:
     """Seconds of a fit, and the memory of workers at its turns."""
     import pairgram as pg
 
-    seen = [(0, 0)]
-    model = pg.PS(dim=DIM, epochs=epochs, threads=threads)
+    seen, spent = [workers_now()], time.process_time()
+    model = pg.PS(dim=DIM, times=TIMES, epochs=epochs, threads=threads)
     began = time.perf_counter()
-    model.fit(graph, engine=engine, callback=lambda progress, turns: seen.append(workers_memory()))
+    model.fit(graph, engine=engine, callback=lambda progress, turns: seen.append(workers_now()))
     start = 0.0 if engine is None else engine.seconds
     seconds = time.perf_counter() - began - start
+    print(f"{threads} threads or workers: {seconds:.1f} s", flush=True)
+    cpu = time.process_time() - spent + max(c for _, _, c in seen)
     return {
-        "start": start, "seconds": seconds, "M pairs/s": model.stats_["updates"] / seconds / 1e6,
-        "turns": len(seen) - 1, "peak": max(p for p, _ in seen), "own": max(o for _, o in seen),
-        "vectors": model.vectors_,
+        "start": start, "seconds": seconds, "cpu": cpu,
+        "M pairs/s": model.stats_["updates"] / seconds / 1e6,
+        "turns": len(seen) - 1, "peak": max(p for p, _, _ in seen),
+        "own": max(o for _, o, _ in seen), "vectors": model.vectors_,
     }  # fmt: skip
 
 
 def main() -> None:
+    sizes = [int(a) for a in sys.argv[1:] if a.isdigit()] or [NODES, EDGES, EPOCHS]
+    card = OUT / "ray_overhead.json"
+    old = [] if "--fresh" in sys.argv or not card.exists() else json.loads(card.read_text())["rows"]
+    found = repetition(*sizes)
+    runs = [row["runs"] if row else [] for row in (old or [None] * len(found))]
+    write("ray_overhead", [_row([*a, b]) for a, b in zip(runs, found, strict=True)])
+
+
+def repetition(nodes: int, edges: int, epochs: int) -> list[dict[str, object]]:
+    """One run of every engine, one after the other."""
     import numpy as np
 
     import pairgram as pg
     from pairgram.engine.ray import RayEngine
 
-    nodes, edges, epochs = (int(a) for a in sys.argv[1:4] or (NODES, EDGES, EPOCHS))
     cores = os.cpu_count() or 1
     graph = pg.TextGraph.from_edges(*power_law(nodes, edges, 2.5, 1000, seed=0))
     small = pg.TextGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
     pg.PS(dim=DIM, epochs=1).fit(small)
     local = {threads: fit(graph, epochs, threads) for threads in (1, cores)}
-    rows = [_row("local", threads, run, 1.0, 0) for threads, run in local.items()]
+    expected = local[cores]["vectors"].center
+    found = [_run("local", threads, run, 1.0, 0) for threads, run in local.items()]
     for workers in (1, 2, 4):
         with RayEngine("local", workers) as engine:
             pg.PS(dim=DIM, epochs=1).fit(small, engine=engine)
             run = fit(graph, epochs, workers, Timed(engine))
         beside = local[1 if workers == 1 else cores]
-        same = np.array_equal(run["vectors"].center, beside["vectors"].center)
-        table = 4 * graph.n_nodes * DIM
-        moved = run["turns"] * workers * table if workers > 1 else 0
-        rows.append(_row("ray", workers, run, run["seconds"] / beside["seconds"], moved, same))
-    write("ray_overhead", rows)
+        same = np.array_equal(run["vectors"].center, expected)
+        moved = run["turns"] * workers * 4 * graph.n_nodes * DIM if workers > 1 else 0
+        found.append(_run("ray", workers, run, run["seconds"] / beside["seconds"], moved, same))
+    return found
 
 
-def _row(engine, workers, run, ratio, moved, same=True) -> dict[str, object]:
+def _run(engine, workers, run, ratio, moved, same=True) -> dict[str, object]:
     return {
         "engine": engine, "threads or workers": workers, "start s": run["start"],
-        "seconds": run["seconds"], "M pairs/s": run["M pairs/s"], "times local": ratio,
+        "seconds": run["seconds"], "CPU s": run["cpu"], "M pairs/s": run["M pairs/s"],
+        "times local": ratio,
         "same bits": same, "GB moved": moved / 1e9, "largest worker MB": run["peak"] / 1e6,
         "its own MB": run["own"] / 1e6,
     }  # fmt: skip
+
+
+def _row(runs: list[dict[str, object]]) -> dict[str, object]:
+    """Medians of the repetitions, which the card keeps."""
+    seconds = [run["seconds"] for run in runs]
+    middle = {
+        key: value if isinstance(value, bool | str) else statistics.median(r[key] for r in runs)
+        for key, value in runs[0].items()
+    }
+    same = all(run["same bits"] for run in runs)
+    spread = max(seconds) / min(seconds)
+    return {**middle, "same bits": same, "repetitions": len(runs), "spread": spread, "runs": runs}
 
 
 if __name__ == "__main__":

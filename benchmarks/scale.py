@@ -6,16 +6,24 @@ model, hubs capped at about 1,000, mean degree 20), each in a process of its own
 foretold beside what was measured; rates come from the size given first. `--plan` prints the plans
 of docs/scale.md.
 
+Memory of all processes together is sampled every second (what they share counts once), that of this
+process is its peak.
+
 Run: python benchmarks/scale.py --measure EDGES [EDGES ...] [--engine local|ray]
+         [--order O] [--times N]
      python benchmarks/scale.py --plan
 """
 
 import argparse
 import json
 import math
+import os
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from common import OUT, write
 from pairgram.training.partition import number_of_parts
@@ -56,11 +64,13 @@ class Job:
     edges: int
     dim: int = DIM
     epochs: int = EPOCHS
+    order: int = ORDER
+    times: int = TIMES
 
     @property
     def pairs(self) -> float:
         """Most pairs of an epoch, N·O·arcs; few branches end early."""
-        return TIMES * ORDER * 2.0 * self.edges
+        return self.times * self.order * 2.0 * self.edges
 
     @property
     def turns(self) -> int:
@@ -132,7 +142,37 @@ def foretold_here(job: Job, rates: Rates, cores: int) -> dict[str, float]:
     }  # fmt: skip
 
 
-def measure(edges: int, engine: str) -> dict[str, float]:
+class Memory:
+    """Samples what this process and all below it hold, while it is open."""
+
+    def __enter__(self) -> "Memory":
+        self.most, self._ended = 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(1.0):
+            self.most = max(self.most, sum(_shares(os.getpid())))
+
+
+def _shares(pid: int) -> list[int]:
+    """Bytes of a process and of those below it, what several share cut between them."""
+    try:
+        said = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        tasks = Path(f"/proc/{pid}/task").iterdir()
+        below = [int(c) for t in tasks for c in (t / "children").read_text().split()]
+    except OSError:
+        return []
+    own = next(int(line.split()[1]) for line in said.splitlines() if line.startswith("Pss:"))
+    return [own * 1024, *(share for child in below for share in _shares(child))]
+
+
+def measure(edges: int, engine: str, order: int, times: int) -> dict[str, float]:
     """One run, in this process."""
     import pairgram as pg
     from pairgram.bench.measure import peak_memory
@@ -140,20 +180,25 @@ def measure(edges: int, engine: str) -> dict[str, float]:
     from pairgram.engine import available_threads, open_engine
 
     small = pg.TextGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
-    with open_engine(engine) as opened:
-        model = pg.PS(dim=DIM, order=ORDER, times=TIMES, epochs=EPOCHS)
+    with open_engine(engine) as opened, Memory() as memory:
+        model = pg.PS(dim=DIM, order=order, times=times, epochs=EPOCHS)
         model.fit(small, engine=opened)  # compiles
         base = peak_memory()
         nodes = 2 * edges // DEGREE
         source, target = power_law(nodes, edges, 2.5, 1000, seed=0)
         graph = pg.TextGraph.from_edges(source, target)
+        del source, target
         near = graph.adjacency()
+        began, spent = time.perf_counter(), time.process_time()
         model.fit(graph, engine=opened)
+        seconds, spent = time.perf_counter() - began, time.process_time() - spent
         peak = peak_memory() - base
     return {
         "edges": edges, "engine": engine, "nodes": graph.n_nodes, "distinct": graph.n_edges,
         "pairs": model.stats_["pairs"], "csr": near.indptr.nbytes + near.indices.nbytes,
-        "peak": peak, "cores": available_threads(), **model.stats_["seconds"],
+        "peak": peak, "all": memory.most, "cores": available_threads(), "order": order,
+        "times": times, "fit": seconds, "cpu": spent, "load": os.getloadavg()[0],
+        **model.stats_["seconds"],
     }  # fmt: skip
 
 
@@ -164,9 +209,15 @@ def compare(found: list[dict[str, float]]) -> list[dict[str, object]]:
     rates = Rates(per_core / first["sample"], per_core / first["train"])
     rows = []
     for run in found:
-        job = Job(int(run["nodes"]), int(run["distinct"]))
+        shape = {"order": int(run["order"]), "times": int(run["times"])}
+        job = Job(int(run["nodes"]), int(run["distinct"]), **shape)
         told = foretold_here(job, rates, int(run["cores"]))
-        row: dict[str, object] = {"edges": run["edges"], "engine": run["engine"]}
+        row: dict[str, object] = {
+            "edges": run["edges"], "engine": run["engine"], **shape, "fit s": run["fit"],
+            "µs a pair": 1e6 * run["fit"] / run["pairs"],
+            "CPU µs a pair, this process": 1e6 * run["cpu"] / run["pairs"],
+            "GB of all processes": run["all"] / GB, "load after": run["load"],
+        }  # fmt: skip
         for name, measured in (
             ("pairs", run["pairs"]), ("csr", run["csr"]), ("peak", run["peak"]),
             ("sampling", run["sample"]), ("training", run["train"]),
@@ -206,17 +257,21 @@ def main() -> None:
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
     parser.add_argument("--plan", action="store_true")
     parser.add_argument("--one", type=int)
+    parser.add_argument("--order", type=int, default=ORDER)
+    parser.add_argument("--times", type=int, default=TIMES)
     asked = parser.parse_args()
     if asked.one:
-        print(json.dumps(measure(asked.one, asked.engine)))
+        print(json.dumps(measure(asked.one, asked.engine, asked.order, asked.times)))
     if asked.plan:
         plan()
     if asked.measure:
         found = []
         for edges in asked.measure:
             command = [sys.executable, __file__, "--one", str(edges), "--engine", asked.engine]
+            command += ["--order", str(asked.order), "--times", str(asked.times)]
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found.append(json.loads(done.stdout.splitlines()[-1]))
+            print(done.stdout.splitlines()[-1], flush=True)
         write(f"scale_{asked.engine}", compare(found), " ".join(["python", *sys.argv]))
         print(f"written to {OUT}")
 

@@ -1,6 +1,7 @@
 """The Ray engine on one machine: the same bits, also when a worker dies."""
 
 import importlib.util
+import json
 import os
 import signal
 import socket
@@ -21,9 +22,11 @@ from pairgram.engine.ray import RayEngine
 from pairgram.errors import InputError, MissingExtraError, PairgramError, ParameterError
 from pairgram.models import streaming
 from pairgram.sampling.pairs import PairSampler
+from pairgram.training import checkpoint as checkpoints
 from pairgram.training.settings import Settings
 from pairgram.training.sgns import train
 from pairgram.training.sources import SampledPairs
+from text_graphs import worded
 
 N = 300
 needs_ray = pytest.mark.skipif(
@@ -244,12 +247,37 @@ def test_more_workers_than_cores_are_said(engine, caplog):
 
 
 @needs_ray
-def test_a_text_model_draws_its_pairs_there(engine, small_graph):
-    model = pg.TGE(dim=8, preset="best", epochs=2, patience=0, threads=1)
-    expected = model.fit(small_graph).vectors_
-    got = model.fit(small_graph, engine=engine).vectors_
-    np.testing.assert_array_equal(got.center, expected.center)
-    np.testing.assert_array_equal(got.context, expected.context)
+def test_a_text_model_is_trained_together_and_goes_on_from_its_shards(
+    engine, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(checkpoints, "EVERY_SECONDS", 0.0)
+    graph, file, last = worded(), tmp_path / "state", []
+    model = pg.TGE(dim=8, preset="best", epochs=4, patience=0, threads=1)
+    here = model.fit(graph).vectors_
+
+    def stop(progress, turns):
+        last.append(progress.turn)
+        if progress.turn >= 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(graph, file, stop, engine)
+    assert len(list(tmp_path.glob("state.*"))) == 3  # two shards, and what names them
+    stored = json.loads((tmp_path / "state.latest").read_text())
+    assert last[-1] <= stored["turn"] < 200
+    got = model.fit(graph, file, engine=engine).vectors_
+    np.testing.assert_allclose(got.center, here.center, atol=2e-5)
+    np.testing.assert_allclose(got.context, here.context, atol=2e-5)
+    assert model.stats_["updates"] == model.fit(graph).stats_["updates"]
+
+
+@needs_ray
+def test_what_a_worker_of_a_team_raises_is_raised_here(engine):
+    def bad(team, given):
+        raise InputError(f"worker {team.rank} cannot use {given}")
+
+    with pytest.raises(InputError, match=r"worker \d cannot use this"):
+        engine.train_together(bad, ("this",), print)
 
 
 @needs_ray

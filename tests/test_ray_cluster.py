@@ -8,7 +8,9 @@ from pyarrow import parquet
 import pairgram as pg
 from pairgram.engine.ray import ENVIRONMENT, RayEngine
 from pairgram.models.streaming import stream_texts
+from pairgram.training import checkpoint as checkpoints
 from pairgram.training import owned
+from text_graphs import worded
 
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra 'ray' is not installed")
 
@@ -72,6 +74,33 @@ def test_vectors_are_the_same_when_a_node_dies(cluster, graph, monkeypatch):
         assert engine.threads == 1
     assert killed
     assert turns == [1, 2, 3, 4, 5, 6]  # goes on from what was fetched after turn 3
+    np.testing.assert_array_equal(got.center, expected.center)
+    np.testing.assert_array_equal(got.context, expected.context)
+
+
+def test_a_text_model_is_the_same_when_a_node_dies(cluster, tmp_path, monkeypatch, caplog):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(checkpoints, "EVERY_SECONDS", 0.0)
+    graph, killed = worded(nodes=400, edges=2000), []
+    cluster.add_node(num_cpus=1)
+
+    def model():
+        return pg.TGE(dim=16, preset="paper", epochs=5, patience=0, batch_size=32)
+
+    with RayEngine(cluster.address, workers=2) as engine:
+        expected = model().fit(graph, engine=engine).vectors_
+        node = cluster.worker_nodes.copy().pop()
+
+        def watch(progress, _):
+            if progress.turn >= 3 and not killed:
+                killed.append(progress.turn)
+                kill(cluster, node)
+
+        # Two workers of half a core each are left on one machine.
+        got = model().fit(graph, tmp_path / "state", watch, engine).vectors_
+        assert engine.threads == 1
+    assert killed
+    assert "All begin again from the last checkpoint" in caplog.text
     np.testing.assert_array_equal(got.center, expected.center)
     np.testing.assert_array_equal(got.context, expected.context)
 

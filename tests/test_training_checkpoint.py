@@ -50,7 +50,7 @@ def test_another_training_is_left_alone(tmp_path):
 def test_visits_write_when_it_is_time(tmp_path):
     never = Checkpoint(tmp_path / "never", {}, every=3600)
     never.visit(progress())
-    assert not never.path.exists()
+    assert not never.place.path.exists()
     always = Checkpoint(tmp_path / "always", {}, every=0)
     always.visit(progress(turn=1))
     always.visit(progress(turn=2))

@@ -30,9 +30,11 @@ Report = Callable[[int, int], None]
 def sample(
     graph: GraphFlags,
     to: Annotated[
-        Path,
+        str,
         typer.Option(
-            "--output", "-o", help="File to write: .parquet, .tsv or .tsv.gz; a folder of shards."
+            "--output",
+            "-o",
+            help="File to write: .parquet, .tsv or .tsv.gz; a folder of shards, or s3://….",
         ),
     ],
     output: OutputFlags,
@@ -73,7 +75,7 @@ def sample(
 
 
 def _write_folder(
-    to: Path, sampler: "PairSampler", tables: "PairTables", n: int, engine: "Engine", report: Report
+    to: str, sampler: "PairSampler", tables: "PairTables", n: int, engine: "Engine", report: Report
 ) -> int:
     from pairgram.sampling.shards import write_shards
 
@@ -81,12 +83,13 @@ def _write_folder(
 
 
 def _write_file(
-    to: Path, sampler: "PairSampler", tables: "PairTables", n: int, engine: "Engine", report: Report
+    at: str, sampler: "PairSampler", tables: "PairTables", n: int, engine: "Engine", report: Report
 ) -> int:
     import numpy as np
 
     from pairgram.io.atomic import replacing_file
 
+    to = Path(at)
     outputs.check_file(to)
     count, centres = 0, np.arange(n).astype(sampler.index_dtype)
     with replacing_file(to) as temporary, _writer(temporary, to) as write:
@@ -98,11 +101,11 @@ def _write_file(
     return count
 
 
-def _check(to: Path, shards: bool, order: int, times: int, seed: int, threads: int | None) -> None:
+def _check(to: str, shards: bool, order: int, times: int, seed: int, threads: int | None) -> None:
     """Refuse bad parameters before a large file is read."""
-    if shards and to.name.endswith(SUFFIXES):
+    if shards and to.endswith(SUFFIXES):
         raise ParameterError(f"{to}: --shards writes a folder; leave out the suffix.")
-    if not shards and not to.name.endswith(SUFFIXES):
+    if not shards and not to.endswith(SUFFIXES):
         raise ParameterError(f"{to}: the suffix must be one of {', '.join(SUFFIXES)}.")
     from pairgram import params
     from pairgram.sampling.pairs import CONSTRAINTS
@@ -160,9 +163,7 @@ def _tsv_writer(path: Path, compress: bool) -> Iterator[Write]:
         yield lambda table: csv.write_csv(table, stream, options)
 
 
-def _say(terminal: Terminal, to: Path, graph: "TextGraph", count: int, seconds: float) -> None:
+def _say(terminal: Terminal, to: str, graph: "TextGraph", count: int, seconds: float) -> None:
     if terminal.wants_json:
-        terminal.json(
-            {"output": str(to), "nodes": graph.n_nodes, "pairs": count, "seconds": seconds}
-        )
+        terminal.json({"output": to, "nodes": graph.n_nodes, "pairs": count, "seconds": seconds})
     terminal.summary(f"{count:,} pairs around {graph.n_nodes:,} nodes in {seconds:.1f} s -> {to}")

@@ -1,6 +1,6 @@
 """Engines run callables over tasks; they know no method."""
 
-from pairgram.engine.base import Crew, Engine
+from pairgram.engine.base import Crew, Engine, Team
 from pairgram.engine.choose import ENGINES, open_engine
 from pairgram.engine.local import LocalEngine, available_threads, resolve_threads
 
@@ -9,6 +9,7 @@ __all__ = [
     "Crew",
     "Engine",
     "LocalEngine",
+    "Team",
     "available_threads",
     "open_engine",
     "resolve_threads",

@@ -25,6 +25,27 @@ class Crew(Protocol):
         """Let the objects go."""
 
 
+class Team(Protocol):
+    """One of several workers that train one model together.
+
+    Where there are several, they are a process group of torch.distributed already.
+
+    Attributes
+    ----------
+    rank, size
+        Which worker this is, and of how many.
+    device
+        "cpu", or "cuda" where it has a card of its own.
+    """
+
+    rank: int
+    size: int
+    device: str
+
+    def tell(self, news: Any) -> bool:
+        """Send news to who waits for the result; return whether all should end early."""
+
+
 class Engine(Protocol):
     """Runs callables over tasks.
 
@@ -53,6 +74,24 @@ class Engine(Protocol):
         self, make: Callable[..., Any], shared: tuple[Any, ...], each: Sequence[tuple[Any, ...]]
     ) -> Crew:
         """Objects make(*shared, *own), one for each `own` in `each`, spread over the workers."""
+
+    def train_together(
+        self,
+        work: Callable[..., Result],
+        shared: tuple[Any, ...],
+        hear: Callable[[Any], None],
+        cards: bool = False,
+    ) -> list[Result]:
+        """Results of work(team, *shared) by rank, all workers at once as one process group.
+
+        Their number stays the same when one is lost: all begin again, and `work` takes up what it
+        stored. `hear` is given what workers tell; when it raises, they are told to end early, and
+        it is raised here when they have. With `cards` each has a graphics card, where there are
+        enough.
+        """
+
+    def together(self) -> int:
+        """How many workers `train_together` has."""
 
     def check_folder(self, folder: Path) -> None:
         """Raise `InputError` unless all workers see a folder of this machine to write to."""

@@ -95,6 +95,24 @@ class LocalEngine:
         """Objects make(*shared, *own), each with a thread of its own."""
         return LocalCrew([make(*shared, *own) for own in each])
 
+    def train_together(
+        self,
+        work: Callable[..., Result],
+        shared: tuple[Any, ...],
+        hear: Callable[[Any], None],
+        cards: bool = False,
+    ) -> list[Result]:
+        """Result of work(team, *shared) in this process, which has all threads to itself."""
+        team = LocalTeam(hear)
+        result = work(team, *shared)
+        if team.raised is not None:
+            raise team.raised
+        return [result]
+
+    def together(self) -> int:
+        """One: torch itself works on all threads."""
+        return 1
+
     def check_folder(self, folder: Path) -> None:
         """Threads see what this process sees."""
 
@@ -140,3 +158,27 @@ class LocalCrew:
         """Wait for what runs, drop what waits, end the threads."""
         for pool in self._pools:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+class LocalTeam:
+    """A team of one, in this process.
+
+    Parameters
+    ----------
+    hear
+        Given what is told.
+    """
+
+    rank, size, device = 0, 1, "cpu"
+
+    def __init__(self, hear: Callable[[Any], None]) -> None:
+        self._hear = hear
+        self.raised: BaseException | None = None
+
+    def tell(self, news: Any) -> bool:
+        """Pass on news; what is raised there is kept until the work has ended."""
+        try:
+            self._hear(news)
+        except BaseException as error:
+            self.raised = error
+        return self.raised is not None

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import socket
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
@@ -11,8 +10,10 @@ from typing import Any
 from uuid import uuid4
 
 from pairgram import params
+from pairgram.engine.address import check_answers
 from pairgram.engine.base import Result, Task
 from pairgram.engine.local import available_threads
+from pairgram.engine.together import Mailbox, RayTeam, Training
 from pairgram.errors import (
     InputError,
     LostWorkerError,
@@ -21,14 +22,13 @@ from pairgram.errors import (
     ParameterError,
 )
 
-CONNECT_SECONDS = 10.0
-SETTINGS = bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
-"""An empty frame of HTTP/2; the fourth byte is its kind."""
 PLACE_SECONDS = 300.0
 RETRIES = 10
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # no network unless asked
     "RAY_worker_niceness": "0",  # on one machine the workers are the work, not its background
+    "RAY_CHDIR_TO_TRIAL_DIR": "0",  # workers stay where they are
+    "RAY_TRAIN_METRICS_ENABLED": "0",
 }
 CONSTRAINTS: dict[str, params.Constraint] = {
     "address": params.Optional(params.Text()),
@@ -141,6 +141,45 @@ class RayEngine:
         crew.check_in()
         return crew
 
+    def train_together(
+        self,
+        work: Callable[..., Result],
+        shared: tuple[Any, ...],
+        hear: Callable[[Any], None],
+        cards: bool = False,
+    ) -> list[Result]:
+        """Results of work(team, *shared) by rank, all workers at once as one process group."""
+        ray = _import_train()
+        mailbox = self._here(ray.remote(num_cpus=0, max_restarts=0)(Mailbox)).remote()
+        given = [ray.put((work, shared))]
+        try:
+            training = Training(ray, mailbox, self.together(), lambda: self._needs(cards))
+            return training.run(_take_part, given, hear)
+        finally:
+            ray.kill(mailbox)
+
+    def together(self) -> int:
+        """As many workers as were asked for, also on fewer cores."""
+        return self._asked or self.threads
+
+    def _needs(self, cards: bool) -> dict[str, float]:
+        """Part of a core for each of the workers, and a card where there are enough."""
+        workers, nodes = self.together(), [n for n in self._ray.nodes() if n["Alive"]]
+        cores = [node["Resources"].get("CPU", 0.0) for node in nodes]
+        split = 1
+        while sum(int(core * split) for core in cores) < workers and split < workers:
+            split += 1
+        enough = sum(node["Resources"].get("GPU", 0.0) for node in nodes) >= workers
+        # Ray counts in ten-thousandths.
+        return {"CPU": int(1e4 / split) / 1e4, **({"GPU": 1.0} if cards and enough else {})}
+
+    def _here(self, actor: Any) -> Any:
+        """Keep an actor on the machine of this process."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        node = self._ray.get_runtime_context().get_node_id()
+        return actor.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
+
     def check_folder(self, folder: Path) -> None:
         """Raise `InputError` unless every machine sees a folder of this one to write to."""
         mark = folder / f".seen-{uuid4().hex}"
@@ -175,7 +214,7 @@ class RayEngine:
         if address == "local":
             how |= {"num_cpus": self._asked or available_threads(), "include_dashboard": False}
         else:
-            _check_answers(address)
+            check_answers(address)
         try:
             self._ray.init(address=address, **how)
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -301,45 +340,21 @@ def _perform(stored: list[Any], task: Any) -> Any:
     return _LAST[key](task)
 
 
+def _take_part(config: dict[str, Any]) -> None:
+    """What a worker of Ray Train runs."""
+    ray = _import_train()
+    mailbox = config["mailbox"]
+    try:
+        work, shared = ray.get(config["given"][0])
+        team = RayTeam(ray, mailbox)
+        ray.get(mailbox.leave.remote(team.rank, work(team, *shared)))
+    except Exception as error:
+        ray.get(mailbox.fail.remote(error))
+        raise
+
+
 def _lost(error: object) -> str:
     return f"A worker of the Ray cluster was lost ({type(error).__name__})."
-
-
-def _check_answers(address: str) -> None:
-    """Raise `PairgramError` unless what listens there speaks as a cluster does.
-
-    Ray itself tries for minutes.
-    """
-    if address == "auto":
-        return
-    host, _, port = address.rpartition(":")
-    if "://" in address or not host or not port.isdigit():
-        raise ParameterError(
-            f"The 'address' parameter of RayEngine must be host:port or 'auto'. Got {address!r}; "
-            "from outside a cluster submit the command with 'ray job submit'."
-        )
-    try:
-        with socket.create_connection((host, int(port)), CONNECT_SECONDS) as line:
-            if not os.environ.get("RAY_USE_TLS"):
-                _check_greets(line)
-    except OSError as error:
-        raise PairgramError(
-            f"Ray at {address!r} does not answer within {CONNECT_SECONDS:.0f} s ({error}). Check "
-            "the address, or leave it out to run on this machine."
-        ) from None
-
-
-def _check_greets(line: socket.socket) -> None:
-    """Raise `OSError` unless the other side answers the greeting of HTTP/2, as gRPC does."""
-    line.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + SETTINGS)
-    answer = b""
-    while len(answer) < len(SETTINGS):
-        more = line.recv(len(SETTINGS) - len(answer))
-        if not more:
-            raise ConnectionError("what listens there is not Ray")
-        answer += more
-    if answer[3:4] != SETTINGS[3:4]:
-        raise ConnectionError("what listens there is not Ray")
 
 
 def _import_ray() -> Any:
@@ -348,3 +363,12 @@ def _import_ray() -> Any:
     except ImportError:
         raise MissingExtraError("The engine 'ray'", "ray") from None
     return ray
+
+
+def _import_train() -> Any:
+    """Return ray with Ray Train for torch."""
+    try:
+        import_module("ray.train.torch")
+    except ImportError:
+        raise MissingExtraError("Training on the engine 'ray'", "ray") from None
+    return _import_ray()

@@ -1,7 +1,9 @@
 """Sampled pairs as Arrow tables and parquet files."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 from pyarrow import parquet
 
 from pairgram.io.atomic import replacing_file
+from pairgram.io.places import Place
 
 SHARD = "part-{:06d}.parquet"
+COMPLETE = "_complete.json"
 _SHARD_NAME = re.compile(r"part-\d{6,}\.parquet")
 
 
@@ -41,10 +45,34 @@ class PairTables:
         return pa.table({"center": ends[0], "context": ends[1], "order": order, "round": round_})
 
 
-def write_shard(folder: Path, number: int, table: Any) -> None:
+def write_shard(folder: Place, number: int, table: Any) -> None:
     """Write a numbered file of a folder of pairs; done again it is the same file."""
-    with replacing_file(folder / SHARD.format(number)) as file:
+    place = folder.inside(SHARD.format(number))
+    if place.path is None:
+        stream = pa.BufferOutputStream()
+        parquet.write_table(table, stream)
+        place.write(stream.getvalue())
+        return
+    with replacing_file(place.path) as file:
         parquet.write_table(table, file)
+
+
+@contextmanager
+def replacing_shards(folder: Place) -> Iterator[Callable[[int, int], None]]:
+    """Let the files of a folder in an object store be replaced; give what is called at the end.
+
+    Nothing can be renamed there, so a file of its own says that all are there, and how many.
+    """
+    mark = folder.inside(COMPLETE)
+    before = json.loads(mark.read() or b'{"files": 0}')["files"]
+    mark.remove()
+
+    def complete(files: int, pairs: int) -> None:
+        for number in range(files, before):
+            folder.inside(SHARD.format(number)).remove()
+        mark.write(json.dumps({"files": files, "pairs": pairs}).encode())
+
+    yield complete
 
 
 def has_only_shards(folder: Path) -> bool:

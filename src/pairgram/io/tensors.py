@@ -32,6 +32,24 @@ def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
     save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, path)
 
 
+def tensor_bytes(tensors: Mapping[str, NDArray[Any]]) -> bytes:
+    """What `write_tensors` writes."""
+    from safetensors.numpy import save
+
+    return bytes(save({name: np.ascontiguousarray(array) for name, array in tensors.items()}))
+
+
+def read_tensors(place: str, data: bytes) -> dict[str, NDArray[Any]]:
+    """Arrays by name from what `tensor_bytes` gave."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        return dict(load(data))
+    except SafetensorError as error:
+        raise FileFormatError(place, f"is no safetensors file: {error}.") from None
+
+
 def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
     """Map the arrays of a file into memory, read-only; sizes are checked before."""
     try:

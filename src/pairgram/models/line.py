@@ -110,7 +110,7 @@ class LINE(SgnsModel):
         halves, stats = [], []
         with open_engine(engine, self.threads) as opened:
             for order in (1, 2):
-                file = None if checkpoint is None else Path(f"{checkpoint}.{order}")
+                file = None if checkpoint is None else f"{checkpoint}.{order}"
                 degree = graph.degree if order == 1 else self._noise_degree(graph)
                 center, _, progress = self._train(
                     self._half_source(graph, order), graph, self._half_settings(graph, order),

@@ -77,7 +77,7 @@ class SgnsModel(Model):
         graph
             The training graph.
         checkpoint
-            File to keep the training state in, written once a minute, at the end, and when
+            File or URI (s3://…) to keep the training state in, once a minute, at the end, and when
             `callback` raises. When it holds the state of the same training, that is resumed, and
             ends with the same bits as a run without a break. Remove it when the model is saved.
         callback
@@ -158,7 +158,7 @@ class SgnsModel(Model):
             return self._finite(
                 *train(source, degree, settings, engine, None, callback, judge, start)
             )
-        keeper: Checkpoint[Progress] = Checkpoint(Path(checkpoint), self._identity(graph))
+        keeper: Checkpoint[Progress] = Checkpoint(checkpoint, self._identity(graph))
         after_turn = keeper.after_turn(callback)
         done = self._finite(
             *train(source, degree, settings, engine, keeper.read(), after_turn, judge, start)

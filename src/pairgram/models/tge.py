@@ -262,13 +262,14 @@ class TGE(CountingModel):
         graph
             The training graph.
         checkpoint
-            File to keep the training state in, written once a minute, at the end, and when
+            File or URI (s3://…) to keep the training state in, once a minute, at the end, and when
             `callback` raises. When it holds the state of the same training, that is resumed, and
             on the CPU ends with the same bits as a run without a break.
         callback
             Called after every batch with the progress and the most batches there can be.
         engine
-            Draws the pairs: "local", "ray" or an engine. The encoder is trained on this machine.
+            "local", "ray" or an engine. On Ray workers train together, as many as `threads` says:
+            the same number of them gives the same vectors, near those of one machine.
         """
         self._check_params()
         self._check_graph(graph)

@@ -98,21 +98,25 @@ def learn(
         stats = _stats(run.progress, job, run.spec)
         if job.chosen["refit"] and run.task.trials is not None:
             stop = run.progress.best_epoch
-            again = None if checkpoint is None else Path(f"{checkpoint}.refit")
+            again = None if checkpoint is None else f"{checkpoint}.refit"
             run = _run(job, opened, {**identity, "stop": stop}, again, callback, stop)
             stats = _added(stats, run.progress)
-        center, context = _vectors(run.net, run.task, job.chosen)
+        center, context = _vectors(run, job.chosen)
     return Learned(center, context, _kept(run.net), stats)
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One training: the module, what its encoder is built from, its task and what was done."""
+    """One training: the module, what its encoder is built from, its task and what was done.
+
+    Where workers trained together, `vectors` are those of all nodes, centre and context.
+    """
 
     net: "TextNet"
     spec: "EncoderSpec"
     task: "TextTask"
     progress: "TextProgress"
+    vectors: tuple[Table, Table] | None = None
 
 
 def _run(
@@ -128,9 +132,18 @@ def _run(
     began = time.perf_counter()
     task = _task(job, spelling, engine, hold=stop == 0)
     sampled = time.perf_counter() - began
-    progress = _train(net, task, job.chosen, identity, checkpoint, callback, stop)
+    vectors = None
+    if engine.shares_memory:
+        progress = _train(net, task, job.chosen, identity, checkpoint, callback, stop)
+    else:
+        from pairgram.training.text_together import train_together
+
+        settings, cards = _settings(job.chosen, task, stop), job.chosen["device"] != "cpu"
+        progress, vectors = train_together(
+            net, task, settings, engine, cards, identity, checkpoint, callback
+        )
     progress.seconds["sample"] = sampled
-    return Run(net, spec, task, progress)
+    return Run(net, spec, task, progress, vectors)
 
 
 def encoder_spec(
@@ -236,17 +249,18 @@ def _train(
     settings, device = _settings(chosen, task, stop), resolve_device(chosen["device"])
     if checkpoint is None:
         return train(net, task, settings, device, None, callback)
-    keeper = Checkpoint(Path(checkpoint), dict(identity), kind=TextProgress)
+    keeper = Checkpoint(checkpoint, dict(identity), kind=TextProgress)
     done = train(net, task, settings, device, keeper.read(), keeper.after_turn(callback))
     keeper.write(done)
     return done
 
 
-def _vectors(net: "TextNet", task: "TextTask", chosen: Chosen) -> tuple[Table, Table]:
+def _vectors(run: Run, chosen: Chosen) -> tuple[Table, Table]:
     from pairgram.text.encoders import resolve_device
     from pairgram.training.text import node_vectors
 
-    center, context = node_vectors(net, task, resolve_device(chosen["device"]))
+    device = resolve_device(chosen["device"])
+    center, context = run.vectors or node_vectors(run.net, run.task, device)
     if not np.isfinite(center).all() or not np.isfinite(context).all():
         raise PairgramError(
             "TGE did not converge: its vectors are no longer numbers. The learning rate was "

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram.engine import Engine
 from pairgram.io.atomic import replacing_folder
+from pairgram.io.places import Place
 from pairgram.sampling.pairs import PairSampler
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class ShardWriter:
         Where the files go; every worker must see it.
     """
 
-    def __init__(self, sampler: PairSampler, tables: "PairTables", folder: Path) -> None:
+    def __init__(self, sampler: PairSampler, tables: "PairTables", folder: Place) -> None:
         self._sampler, self._tables, self._folder = sampler, tables, folder
 
     def __call__(self, task: tuple[int, IntArray]) -> int:
@@ -47,7 +48,7 @@ class ShardWriter:
 
 
 def write_shards(
-    folder: Path,
+    folder: str | Path,
     sampler: PairSampler,
     tables: "PairTables",
     n_nodes: int,
@@ -62,7 +63,8 @@ def write_shards(
     Parameters
     ----------
     folder
-        Made when all files are written; an older folder of such files is replaced.
+        Path: made when all files are written, an older folder of such files is replaced. Or a URI
+        such as s3://bucket/pairs: _complete.json is written when all files are.
     sampler, tables
         As in `ShardWriter`.
     n_nodes
@@ -79,16 +81,25 @@ def write_shards(
     int
         How many pairs there are.
     """
-    from pairgram.io.pair_files import has_only_shards
+    from pairgram.io.pair_files import has_only_shards, replacing_shards
 
     nodes: IntArray = np.arange(n_nodes).astype(sampler.index_dtype)
-    blocks = list(sampler.blocks(nodes, shard_pairs))
-    pairs = centres = 0
-    with replacing_folder(folder, has_only_shards) as temporary:
-        engine.check_folder(temporary)
-        counts = engine.map(ShardWriter(sampler, tables, temporary), enumerate(blocks))
+    blocks, place = list(sampler.blocks(nodes, shard_pairs)), Place(folder)
+
+    def write(to: Place) -> int:
+        pairs = centres = 0
+        counts = engine.map(ShardWriter(sampler, tables, to), enumerate(blocks))
         for block, count in zip(blocks, counts, strict=True):
             pairs, centres = pairs + count, centres + len(block)
             if after_shard is not None:
                 after_shard(centres, pairs)
-    return pairs
+        return pairs
+
+    if place.path is None:
+        with replacing_shards(place) as complete:
+            pairs = write(place)
+            complete(len(blocks), pairs)
+        return pairs
+    with replacing_folder(place.path, has_only_shards) as temporary:
+        engine.check_folder(temporary)
+        return write(Place(temporary))

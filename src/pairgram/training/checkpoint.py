@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.errors import PairgramError
-from pairgram.io.atomic import replacing_file
-from pairgram.io.tensors import map_tensors, write_tensors
+from pairgram.io.places import Place
 from pairgram.training.progress import Progress
 
 EVERY_SECONDS = 60.0
@@ -45,8 +44,8 @@ class Checkpoint(Generic[State]):
 
     Parameters
     ----------
-    path
-        The file.
+    place
+        The file: a path, or a URI such as s3://bucket/name.
     identity
         What must agree for a stored state to be resumed.
     every
@@ -57,13 +56,13 @@ class Checkpoint(Generic[State]):
 
     def __init__(
         self,
-        path: Path,
+        place: str | Path | Place,
         identity: Mapping[str, Any],
         every: float = EVERY_SECONDS,
         *,
         kind: type[State] = Progress,  # type: ignore[assignment]
     ) -> None:
-        self.path, self.every, self.kind = path, every, kind
+        self.place, self.every, self.kind = Place(place), every, kind
         self.identity = json.loads(json.dumps(params.plain(identity)))
         self._written = time.monotonic()
 
@@ -95,20 +94,19 @@ class Checkpoint(Generic[State]):
             **progress.tables(),
             "note": np.frombuffer(json.dumps(note).encode(), np.uint8),
         }
-        with replacing_file(self.path) as file:
-            write_tensors(file, tables)
+        self.place.write_arrays(tables)
         self._written = time.monotonic()
 
     def read(self) -> State | None:
         """The stored progress of this training, or None; another training's is left alone."""
-        if not self.path.exists():
+        tables = self.place.read_arrays()
+        if tables is None:
             return None
-        tables = map_tensors(self.path)
         note = json.loads(tables["note"].tobytes()) if "note" in tables else {}
         if note.get("identity") != self.identity:
             raise PairgramError(
-                f"{self.path}: holds a training with other parameters or data. Finish that one, or "
-                "remove the file to start afresh."
+                f"{self.place}: holds a training with other parameters or data. Finish that one, "
+                "or remove the file to start afresh."
             )
-        logger.info("resuming from %s after %d turns", self.path, note["turn"])
+        logger.info("resuming from %s after %d turns", self.place, note["turn"])
         return self.kind.restore(tables, note)
