@@ -59,8 +59,8 @@ OTHER = {
     "alone": lambda old: old + 0.25,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
-# These need other worlds: test_models_tge.py, test_models_ps.py, test_text_pretrained.py.
-ELSEWHERE = {"cleaning", "patience", "preset", "pretrained", "refit"}
+# Other worlds: test_models_tge.py, test_models_ranking.py, test_models_ps.py, test_text_pretrained.py.
+ELSEWHERE = {"cleaning", "patience", "preset", "pretrained", "ranker", "refit"}
 
 methods = pytest.mark.parametrize("method", METHODS)
 

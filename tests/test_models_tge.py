@@ -355,7 +355,13 @@ def test_with_contexts_from_text_what_is_kept_does_not_grow_with_the_graph(tmp_p
             list(texts), [str((i + 1) % n) for i in range(n)], texts=texts
         )
         model = pg.TGE(
-            dim=8, preset="best", contexts="text", id_vectors=False, epochs=1, patience=0
+            dim=8,
+            preset="best",
+            contexts="text",
+            id_vectors=False,
+            epochs=1,
+            patience=0,
+            ranker=False,
         ).fit(ring)
         model.save(tmp_path / str(n))
         sizes.append((tmp_path / str(n) / "weights.safetensors").stat().st_size)

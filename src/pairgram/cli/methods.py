@@ -112,6 +112,9 @@ class MethodFlags:
     refit: Annotated[
         bool | None, _flag("tge: after an end by --patience, train on all links.", "--refit")
     ] = None
+    ranker: Annotated[
+        bool | None, _flag("tge: rank the links of new texts by a ranker.", "--ranker/--no-ranker")
+    ] = None
     dropout: Annotated[float | None, _flag("stne: share of outputs left out in training.")] = None
     samples: Annotated[
         int | None,

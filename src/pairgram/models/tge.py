@@ -299,7 +299,8 @@ class TGE(CountingModel):
         with torch_threads(self.threads):
             device = resolve_device(self.device)
             self.ranking_ = fit_ranking(graph, self._ranker_words, self.seed, device)
-        self.stats_["seconds"]["rank"] = time.perf_counter() - began
+        if self.ranking_ is not None:
+            self.stats_["seconds"]["rank"] = time.perf_counter() - began
 
     def _continue(self, graph: TextGraph, epochs: int) -> None:
         """Go on from the weights as they are; words keep the vocabulary of the fit."""
