@@ -59,7 +59,7 @@ OTHER = {
     "alone": lambda old: old + 0.25,
 }
 QUIET = {"rule", "threads", "device"}  # these leave the vectors alone
-# Other worlds: test_models_tge.py, test_models_ranking.py, test_models_ps.py, test_text_pretrained.py.
+# Other worlds: test_models_tge.py, _ranking.py, _ps.py and test_text_pretrained.py.
 ELSEWHERE = {"cleaning", "patience", "preset", "pretrained", "ranker", "refit"}
 
 methods = pytest.mark.parametrize("method", METHODS)
