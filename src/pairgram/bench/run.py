@@ -202,14 +202,20 @@ def is_finished(cell: Cell, job: Job, store: Store) -> bool:
     card = read_record(store.card(*cell.key))
     if card is None:
         return False
-    if comparable(completed(job.model, card["parameters"])) == comparable(_all_parameters(job)):
+    used = card["parameters"] if _counts_alone(job) else completed(job.model, card["parameters"])
+    if comparable(used) == comparable(_all_parameters(job)):
         return True
     _LOG.info("%s: the card has other parameters, running it again", cell)
     return False
 
 
+def _counts_alone(job: Job) -> bool:
+    """Whether nothing is fitted, so that parameters are those of the spec."""
+    return job.kind in ("ratios", "counts") or job.model == FLOORS
+
+
 def _all_parameters(job: Job) -> dict[str, Any]:
-    if job.kind in ("ratios", "counts") or job.model == FLOORS:
+    if _counts_alone(job):
         return job.parameters
     return build(job.model, job.parameters, job.seed).get_params()
 
