@@ -79,7 +79,7 @@ def test_a_model_is_calibrated_on_validation_and_seen_on_the_test(kind):
 
     def build():
         if kind == "nodes":
-            return pg.TGE(dim=8, preset="best", order=1, epochs=5, patience=0)
+            return pg.TGE(dim=8, preset="best", order=1, epochs=5, patience=0, ranker=False)
         return pg.PS(dim=8, order=2, epochs=20)
 
     fitted = calibrate(build, split)
