@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from pairgram.graph import TextGraph
+from pairgram.text.encoders import to_device
 from pairgram.text.ragged import Ragged
 from pairgram.training.cane_net import CaneNet, Weights, WordRows, loss_of_pairs
 from pairgram.training.settings import noise_mass
@@ -136,7 +137,7 @@ def train(
     began = time.perf_counter()
     while state.turn < turns:
         batch = feed.batch(state.turn)
-        nodes = torch.from_numpy(batch.nodes).to(device)
+        nodes = to_device({"nodes": batch.nodes}, device)["nodes"]
         sign = torch.ones(len(batch.left), device=device)
         sign[batch.links :] = -1.0
         read = texts.take(batch.nodes)
@@ -183,7 +184,7 @@ class PairTexts:
         with torch.no_grad():
             for part in self._parts(left, right):
                 rows, at = np.unique(np.concatenate((left[part], right[part])), return_inverse=True)
-                texts = self._texts.take(rows)
+                texts = self._texts.take(rows, distinct_too=False)
                 windows = self._net.windows(texts, self._filters)
                 ends = at.reshape(2, -1)
                 for side, vectors in enumerate(self._net.read(windows, texts, *ends)):

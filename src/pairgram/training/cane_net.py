@@ -10,11 +10,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pairgram.text.encoders import to_device
-from pairgram.text.ragged import Ragged
+from pairgram.text.ragged import Ragged, distinct
 
 SPREAD = 0.3
 NEVER = -1e9
 GROUPS = 4
+GROUP_PRODUCTS = 1 << 21
+"""Products of words of two texts below which cutting pairs by length costs more than it saves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,8 @@ class Texts:
     lengths
         Words of each text, shape (m,).
     words, rows
-        Distinct words, shape (w,), and the one of each word id, shape (total,).
+        Distinct words, shape (w,), and the one of each word id, shape (total,); both empty where
+        they were not asked for.
     """
 
     ids: Tensor
@@ -62,17 +65,18 @@ class WordRows:
 
     def __init__(self, words: Ragged, device: Any) -> None:
         self.lengths, self._words, self._device = words.lengths, words, device
+        self._n_words = int(words.values.max(initial=-1)) + 1
 
-    def take(self, texts: NDArray[np.int64]) -> Texts:
+    def take(self, texts: NDArray[np.int64], distinct_too: bool = True) -> Texts:
         """Return some of the texts, in their order; nothing waits for the device."""
         taken = self._words.take(texts)
         goes_on = np.ones((len(taken.values), 1), np.float32)
         # The word before each beginning is the last of its text; before the first there is none.
         goes_on[taken.offsets[1:][taken.lengths > 0] - 1] = 0.0
-        words, rows = np.unique(taken.values, return_inverse=True)
+        ids = taken.values.astype(np.int64)
+        words, rows = distinct(ids if distinct_too else ids[:0], self._n_words)
         arrays: dict[str, NDArray[Any]] = {
-            "ids": taken.values.astype(np.int64), "goes_on": goes_on, "offsets": taken.offsets,
-            "words": words.astype(np.int64), "rows": rows,
+            "ids": ids, "goes_on": goes_on, "offsets": taken.offsets, "words": words, "rows": rows,
         }  # fmt: skip
         return Texts(**to_device(arrays, self._device), lengths=self.lengths[texts])
 
@@ -116,45 +120,41 @@ class CaneNet(nn.Module):
         place = texts.ids
         if filters is None:
             filters, place = self.filters(texts.words), texts.rows
-        second = filters[1][place.roll(-1)] * texts.goes_on
-        return functional.pad(torch.tanh(filters[0][place] + second), (0, 0, 0, 1))
+        second = _rows(filters[1], place.roll(-1)) * texts.goes_on
+        return functional.pad(torch.tanh(_rows(filters[0], place) + second), (0, 0, 0, 1))
 
     def read(
         self, windows: Tensor, texts: Texts, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> tuple[Tensor, Tensor]:
         """Text vectors of the pairs (left, right), each in view of the other, both (b, dim)."""
+        # Pairs of like lengths together, so that little is spent on padding.
+        sizes = texts.lengths[np.stack((left, right))]  # (2, b)
+        order = np.argsort(sizes.max(0), kind="stable")
+        arrays = {"ends": np.stack((left, right))[:, order], "back": np.argsort(order)}
+        moved = to_device(arrays, windows.device)
         if not self.with_attention:
             text = self._largest(windows, texts)
-            ends = torch.from_numpy(np.stack((left, right))).to(windows.device)
-            return text[ends[0]], text[ends[1]]
-        turned = windows @ self.attention  # (total + 1, dim)
-        # Pairs of like lengths together, so that little is spent on padding.
-        order = np.argsort(np.maximum(texts.lengths[left], texts.lengths[right]), kind="stable")
-        groups = [
-            self._attend(windows, turned, texts, left[group], right[group])
-            for group in np.array_split(order, min(GROUPS, len(order)))
-        ]
-        back = torch.from_numpy(np.argsort(order)).to(windows.device)
-        return tuple(torch.cat(side)[back] for side in zip(*groups, strict=True))
+            found = (_rows(text, ends) for ends in moved["ends"])
+        else:
+            groups = np.array_split(np.arange(len(order)), _groups(sizes))
+            widths = [np.maximum(1, sizes[:, order[group]].max(1, initial=0)) for group in groups]
+            ends = moved["ends"].split([len(group) for group in groups], 1)
+            parts = [self._attend(windows, texts, *job) for job in zip(ends, widths, strict=True)]
+            found = (torch.cat(side) for side in zip(*parts, strict=True))
+        return tuple(_rows(side, moved["back"]) for side in found)
 
     def _attend(
-        self,
-        windows: Tensor,
-        turned: Tensor,
-        texts: Texts,
-        left: NDArray[np.int64],
-        right: NDArray[np.int64],
+        self, windows: Tensor, texts: Texts, ends: Tensor, widths: NDArray[np.int64]
     ) -> tuple[Tensor, Tensor]:
-        widths = [max(1, int(texts.lengths[side].max(initial=0))) for side in (left, right)]
-        ends = torch.from_numpy(np.stack((left, right))).to(windows.device)
-        at, other = (texts.place(rows, width) for rows, width in zip(ends, widths, strict=True))
-        first, second = windows[at], windows[other]  # (b, L, dim)
-        affinity = torch.tanh(turned[at] @ second.mT)  # (b, L, L'), zero beyond an end
-        begins, beyond = at < len(texts.ids), other < len(texts.ids)
-        sizes = [m.sum(1, keepdim=True).clamp(min=1) for m in (begins, beyond)]
+        """Text vectors of pairs, (2, b) rows of `texts`, that have no more words than `widths`."""
+        at, other = (texts.place(*side) for side in zip(ends, widths.tolist(), strict=True))
+        end = len(texts.ids)
+        first, second = (_rows(windows, place, end) for place in (at, other))  # (b, L, dim)
+        affinity = torch.tanh(first @ self.attention @ second.mT)  # (b, L, L'), zero beyond an end
+        sizes = [(place < end).sum(1, keepdim=True).clamp(min=1) for place in (at, other)]
         return (
-            _weighted(first, affinity.sum(2) / sizes[1], begins),
-            _weighted(second, affinity.sum(1) / sizes[0], beyond),
+            _weighted(first, affinity.sum(2) / sizes[1], at < end),
+            _weighted(second, affinity.sum(1) / sizes[0], other < end),
         )
 
     def _largest(self, windows: Tensor, texts: Texts) -> Tensor:
@@ -162,8 +162,22 @@ class CaneNet(nn.Module):
         every = torch.arange(len(texts.lengths), device=windows.device)
         at = texts.place(every, max(1, int(texts.lengths.max(initial=0))))
         is_word = (at < len(texts.ids)).unsqueeze(2)
-        largest = windows[at].masked_fill(~is_word, -1.0).amax(1)
+        largest = _rows(windows, at, len(texts.ids)).masked_fill(~is_word, -1.0).amax(1)
         return largest * is_word.any(1)
+
+
+def _rows(table: Tensor, rows: Tensor, beyond: int | None = None) -> Tensor:
+    """Rows of a table, of which `beyond` is all zeros and has no gradient.
+
+    That of a plain index adds up equal rows one after the other, and padding is one row.
+    """
+    return functional.embedding(rows, table, padding_idx=beyond)
+
+
+def _groups(sizes: NDArray[np.int64]) -> int:
+    """Groups of like lengths that pairs of texts of these sizes, (2, b), are worth cutting into."""
+    pairs, longest = len(sizes[0]), int(sizes.max(initial=1))
+    return max(1, min(GROUPS, pairs, pairs * longest * longest // GROUP_PRODUCTS))
 
 
 def _weighted(windows: Tensor, score: Tensor, is_word: Tensor) -> Tensor:
@@ -201,8 +215,8 @@ def loss_of_pairs(
     sign
         1 for a link and -1 for noise, shape (b,).
     """
-    ends = torch.from_numpy(np.stack((left, right))).to(nodes.device)
-    s_left, s_right = net.structure(nodes)[ends]
+    ends = to_device({"ends": np.stack((left, right))}, nodes.device)["ends"]
+    s_left, s_right = _rows(net.structure(nodes), ends)
     t_left, t_right = net.read(net.windows(texts), texts, left, right)
 
     def part(u: Tensor, v: Tensor) -> Tensor:
