@@ -74,22 +74,19 @@ def test_ten_nodes_beside_a_slow_version(with_attention):
 
 @pytest.mark.quick
 def test_loss_is_that_of_the_four_parts():
-    from pairgram.training.cane_net import CaneNet, Weights, WordRows, loss_of_pairs
+    from pairgram.training.cane_net import CaneBatch, CaneNet, Weights, WordRows, loss_of_pairs
 
     model = ten()
     words = known_words(TEN.values(), model.vocabulary_, 300)
     torch.manual_seed(1)
     net = CaneNet(10, len(model.vocabulary_), 4, True)
-    nodes, left, right = np.arange(10), np.array([0, 4, 2]), np.array([1, 2, 3])
-    sign = torch.tensor([1.0, 1.0, -1.0])
-    texts = WordRows(words, "cpu").take(nodes)
-    found = loss_of_pairs(
-        net, torch.arange(10), texts, left, right, sign,
-        Weights(0.5, 2.0, 0.25),
-    )  # fmt: skip
+    left, right, sign = np.array([0, 4, 2]), np.array([1, 2, 3]), [1.0, 1.0, -1.0]
+    texts = WordRows(words, len(model.vocabulary_), "cpu")
+    pairs = texts.pairs(CaneBatch(np.arange(10), left, right, 2))
+    found = loss_of_pairs(net, texts, pairs, Weights(0.5, 2.0, 0.25).matrix("cpu"))
     model._weights_ = {k: v.detach().numpy() for k, v in net.state_dict().items()}
     s, names, total = net.structure.weight.detach().numpy(), list(TEN), 0.0
-    for u, v, y in zip(left, right, sign.tolist(), strict=True):
+    for u, v, y in zip(left, right, sign, strict=True):
         t_u, t_v = slow_pair(model, names[u], names[v])
         parts = ((0.5, s[u] @ s[v]), (2.0, t_u @ t_v), (0.25, t_u @ s[v]), (0.25, s[u] @ t_v))
         total += sum(weight * np.logaddexp(0, -y * x) for weight, x in parts)

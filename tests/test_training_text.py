@@ -187,6 +187,21 @@ def test_untouched_rows_stay_and_long_gradients_are_cut(name):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("clip", [1.0, float("inf")])
+def test_rows_that_a_table_was_read_by_move_as_any_others(clip):
+    moved = []
+    for same in (True, False):
+        torch.manual_seed(0)
+        table = torch.nn.Embedding(6, 2, sparse=True)
+        optimizer = TextOptimizer(torch.nn.ModuleList([table]), "adam", 0.1, clip)
+        for rows in (torch.tensor([4, 1, 3]), torch.tensor([0, 4])):
+            (table(rows) ** 3).sum().backward()
+            optimizer.step(touched={"0.weight": rows if same else rows.sort().values})
+        moved.append(table.weight.detach())
+    torch.testing.assert_close(*moved, rtol=0, atol=0)
+
+
+@pytest.mark.quick
 def test_links_held_back_are_out_of_the_graph():
     random = np.random.default_rng(0)
     ends = random.integers(0, 200, (2000, 2))

@@ -10,9 +10,8 @@ import torch
 from numpy.typing import NDArray
 
 from pairgram.graph import TextGraph
-from pairgram.text.encoders import to_device
 from pairgram.text.ragged import Ragged
-from pairgram.training.cane_net import CaneNet, Weights, WordRows, loss_of_pairs
+from pairgram.training.cane_net import CaneBatch, CaneNet, Weights, WordRows, loss_of_pairs
 from pairgram.training.settings import noise_mass
 from pairgram.training.text import attach
 from pairgram.training.text_optimizer import TextOptimizer
@@ -24,7 +23,7 @@ Nodes = NDArray[np.int64]
 NO_CLIP = float("inf")
 LOSS_EVERY = 10
 """Turns between two looks at the loss, each of which waits for the device."""
-BLOCK_PRODUCTS, DEVICE_PRODUCTS = 1 << 24, 1 << 28
+BLOCK_PRODUCTS, DEVICE_PRODUCTS = 1 << 21, 1 << 28
 """Products of words of two texts that are held at once when vectors are read, on a CPU or not."""
 
 
@@ -38,26 +37,6 @@ class CaneSettings:
     learning_rate: float
     batch_size: int
     seed: int
-
-
-@dataclass(frozen=True, eq=False)
-class CaneBatch:
-    """Links of a batch and their noise.
-
-    Attributes
-    ----------
-    nodes
-        Distinct nodes, shape (m,).
-    left, right
-        Rows of `nodes`, links first, shape (b + b·K,).
-    links
-        b.
-    """
-
-    nodes: Nodes
-    left: Nodes
-    right: Nodes
-    links: int
 
 
 class CaneFeed:
@@ -133,17 +112,15 @@ def train(
     optimizer = TextOptimizer(net, "adam", settings.learning_rate, NO_CLIP)
     state = TextProgress() if progress is None else progress
     attach(state, net, optimizer)
-    texts, turns = WordRows(words, device), settings.epochs * feed.batches
+    texts = WordRows(words, net.words.num_embeddings, device)
+    weights, turns = settings.weights.matrix(device), settings.epochs * feed.batches
     began = time.perf_counter()
     while state.turn < turns:
         batch = feed.batch(state.turn)
-        nodes = to_device({"nodes": batch.nodes}, device)["nodes"]
-        sign = torch.ones(len(batch.left), device=device)
-        sign[batch.links :] = -1.0
-        read = texts.take(batch.nodes)
-        loss = loss_of_pairs(net, nodes, read, batch.left, batch.right, sign, settings.weights)
+        pairs = texts.pairs(batch)
+        loss = loss_of_pairs(net, texts, pairs, weights)
         (loss / batch.links).backward()
-        optimizer.step(touched={"structure.weight": nodes, "words.weight": read.words})
+        optimizer.step(touched={"structure.weight": pairs.nodes, "words.weight": pairs.words})
         last = (state.turn + 1) % feed.batches == 0
         if last or state.turn % LOSS_EVERY == 0:
             state.loss = float(loss.detach()) / batch.links
@@ -171,24 +148,20 @@ class PairTexts:
     """
 
     def __init__(self, net: CaneNet, words: Ragged, device: Any) -> None:
-        self._net, self._texts = net, WordRows(words, device)
+        self._net, self._device = net, device
+        self._texts = WordRows(words, net.words.num_embeddings, device)
         on_cpu = torch.device(device).type == "cpu"
         self._products = BLOCK_PRODUCTS if on_cpu else DEVICE_PRODUCTS
         with torch.no_grad():
-            every = torch.arange(net.words.num_embeddings, device=device)
-            self._filters = net.filters(every)
+            self._filters = net.filters(torch.arange(net.words.num_embeddings, device=device))
 
     def read(self, left: Nodes, right: Nodes) -> tuple[Table, Table]:
         """Text vectors of the pairs of rows of `words`, each in view of the other, (b, dim)."""
-        found = np.empty((2, len(left), self._net.dim), np.float32)
+        found, ends = np.empty((2, len(left), self._net.dim), np.float32), np.stack((left, right))
         with torch.no_grad():
-            for part in self._parts(left, right):
-                rows, at = np.unique(np.concatenate((left[part], right[part])), return_inverse=True)
-                texts = self._texts.take(rows, distinct_too=False)
-                windows = self._net.windows(texts, self._filters)
-                ends = at.reshape(2, -1)
-                for side, vectors in enumerate(self._net.read(windows, texts, *ends)):
-                    found[side, part] = vectors.cpu().numpy()
+            for part, width in self._parts(ends):
+                ids = self._texts.ids(torch.from_numpy(ends[:, part]).to(self._device), width)
+                found[:, part] = self._net.read(self._filters, ids).cpu().numpy()
         return found[0], found[1]
 
     def means(self, rows: Nodes, counts: Nodes, others: Nodes) -> Table:
@@ -205,10 +178,13 @@ class PairTexts:
         every = np.full(len(rows), len(others))
         return self.means(rows, every, np.tile(others, len(rows)))
 
-    def _parts(self, left: Nodes, right: Nodes) -> Iterator[Nodes]:
-        """Pairs of like lengths together, as many as fit in a block."""
-        longest = np.maximum(self._texts.lengths[left], self._texts.lengths[right])
+    def _parts(self, ends: Nodes) -> Iterator[tuple[Nodes, int]]:
+        """Pairs of like lengths together, as many as fit in a block, and the longest length."""
+        longest = np.maximum(self._texts.lengths[ends].max(0), 1)
         order = np.argsort(longest, kind="stable")
-        cost = np.maximum(longest[order], 1) * np.maximum(longest[order], self._net.dim)
-        block = np.cumsum(cost) // self._products
-        yield from np.split(order, np.flatnonzero(np.diff(block)) + 1) if len(order) else ()
+        longest = longest[order]
+        block = np.cumsum(longest * np.maximum(longest, 2 * self._net.dim)) // self._products
+        if len(order):
+            for part in np.split(order, np.flatnonzero(np.diff(block)) + 1):
+                longest, width = longest[len(part) :], int(longest[len(part) - 1])
+                yield part, width

@@ -1,6 +1,7 @@
 """CANE's module: a vector of its own for every node, and texts read with each other in view."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,75 +11,119 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pairgram.text.encoders import to_device
-from pairgram.text.ragged import Ragged, distinct
+from pairgram.text.ragged import Ragged
 
 SPREAD = 0.3
 NEVER = -1e9
-GROUPS = 4
-GROUP_PRODUCTS = 1 << 21
-"""Products of words of two texts below which cutting pairs by length costs more than it saves."""
+CUTS: tuple[float, ...] = (0.25, 0.5, 0.75)
+DEVICE_CUTS: tuple[float, ...] = (0.875,)
+"""Where pairs are cut by length, on a CPU or not: elsewhere every launch costs the same."""
+UNCUT_PRODUCTS = 1 << 22
+"""Products of words of two texts that a device computes at once."""
+
+Nodes = NDArray[np.int64]
+Group = tuple[slice, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Texts:
-    """Some texts end to end on a device.
+class CaneBatch:
+    """Links of a batch and their noise.
 
     Attributes
     ----------
-    ids
-        Word ids, shape (total,).
-    goes_on
-        One where the next word is of the same text, else zero, shape (total, 1).
-    offsets
-        Where texts begin, shape (m + 1,).
-    lengths
-        Words of each text, shape (m,).
-    words, rows
-        Distinct words, shape (w,), and the one of each word id, shape (total,); both empty where
-        they were not asked for.
+    nodes
+        Distinct nodes, shape (m,).
+    left, right
+        Rows of `nodes`, links first, shape (b + b·K,).
+    links
+        b.
     """
 
-    ids: Tensor
-    goes_on: Tensor
-    offsets: Tensor
-    lengths: NDArray[np.int64]
-    words: Tensor
-    rows: Tensor
+    nodes: Nodes
+    left: Nodes
+    right: Nodes
+    links: int
 
-    def place(self, rows: Tensor, width: int) -> Tensor:
-        """Where the first words of texts are, `total` beyond their ends, shape (b, width)."""
-        begin, end = self.offsets[rows, None], self.offsets[rows + 1, None]
-        at = begin + torch.arange(width, device=begin.device)
-        return torch.where(at < end, at, len(self.ids))
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """A batch on a device, its pairs sorted by the longer of the two texts.
+
+    Attributes
+    ----------
+    nodes, words
+        Distinct nodes, shape (m,), and distinct words of their texts, shape (w,).
+    place
+        Row of `words` of every known word, w where it is not among them, shape (n_words + 1,).
+    ends
+        Rows of `nodes`, shape (2, b).
+    sign
+        1 for a link and -1 for noise, shape (b,).
+    groups
+        Pairs of like lengths, and words of the longest text among them.
+    """
+
+    nodes: Tensor
+    words: Tensor
+    place: Tensor
+    ends: Tensor
+    sign: Tensor
+    groups: list[Group]
 
 
 class WordRows:
-    """Word ids of all texts, given out on a device.
+    """Word ids of all texts on a device.
 
     Parameters
     ----------
     words
         Word ids of each text.
+    n_words
+        Known words.
     device
         Where they go.
     """
 
-    def __init__(self, words: Ragged, device: Any) -> None:
-        self.lengths, self._words, self._device = words.lengths, words, device
-        self._n_words = int(words.values.max(initial=-1)) + 1
+    def __init__(self, words: Ragged, n_words: int, device: Any) -> None:
+        self.lengths, self._words, self._n_words = words.lengths, words, n_words
+        self._device, self._on_cpu = device, torch.device(device).type == "cpu"
+        # What stands behind the last word is no word.
+        ids = np.append(words.values, n_words).astype(np.int64)
+        moved = to_device({"ids": ids, "offsets": words.offsets}, device)
+        self._ids, self._offsets = moved["ids"], moved["offsets"]
 
-    def take(self, texts: NDArray[np.int64], distinct_too: bool = True) -> Texts:
-        """Return some of the texts, in their order; nothing waits for the device."""
-        taken = self._words.take(texts)
-        goes_on = np.ones((len(taken.values), 1), np.float32)
-        # The word before each beginning is the last of its text; before the first there is none.
-        goes_on[taken.offsets[1:][taken.lengths > 0] - 1] = 0.0
-        ids = taken.values.astype(np.int64)
-        words, rows = distinct(ids if distinct_too else ids[:0], self._n_words)
+    def ids(self, texts: Tensor, width: int) -> Tensor:
+        """First words of texts of any shape, `n_words` beyond their ends, shape (..., width)."""
+        at = self._offsets[texts].unsqueeze(-1) + torch.arange(width, device=texts.device)
+        end = self._offsets[texts + 1].unsqueeze(-1)
+        return self._ids[torch.where(at < end, at, len(self._ids) - 1)]
+
+    def pairs(self, batch: CaneBatch) -> Pairs:
+        """Bring a batch to the device; nothing waits for it."""
+        met = np.zeros(self._n_words, bool)
+        met[self._words.take(batch.nodes).values] = True
+        words = np.flatnonzero(met)
+        place = np.full(self._n_words + 1, len(words))
+        place[words] = np.arange(len(words))
+        ends = np.stack((batch.left, batch.right))
+        order, groups = self.by_length(batch.nodes[ends])
+        sign = np.where(order < batch.links, 1.0, -1.0).astype(np.float32)
         arrays: dict[str, NDArray[Any]] = {
-            "ids": ids, "goes_on": goes_on, "offsets": taken.offsets, "words": words, "rows": rows,
+            "nodes": batch.nodes, "words": words, "place": place, "ends": ends[:, order],
+            "sign": sign,
         }  # fmt: skip
-        return Texts(**to_device(arrays, self._device), lengths=self.lengths[texts])
+        return Pairs(**to_device(arrays, self._device), groups=groups)
+
+    def by_length(self, ends: Nodes) -> tuple[Nodes, list[Group]]:
+        """Order of pairs of texts, shape (2, b), by the longer one, and groups of them."""
+        longest = self.lengths[ends].max(0)
+        order = np.argsort(longest, kind="stable")
+        longest = np.maximum(longest[order], 1)
+        is_small = len(order) * int(longest.max(initial=0)) ** 2 <= UNCUT_PRODUCTS
+        cuts = CUTS if self._on_cpu else () if is_small else DEVICE_CUTS
+        at = [0, *(int(cut * len(order)) for cut in cuts), len(order)]
+        spans = [slice(*span) for span in pairwise(at) if span[0] < span[1]]
+        return order, [(span, int(longest[span.stop - 1])) for span in spans]
 
 
 class CaneNet(nn.Module):
@@ -107,83 +152,45 @@ class CaneNet(nn.Module):
         nn.init.zeros_(self.here.bias)
         nn.init.normal_(self.structure.weight, std=dim**-0.5)
 
-    def filters(self, words: Tensor) -> tuple[Tensor, Tensor]:
-        """What a filter takes from words as the first and as the second, both (w, dim)."""
-        read = self.words(words)
-        return self.here(read), self.following(read)
+    def filters(self, words: Tensor) -> Tensor:
+        """What a filter takes from words as the first and as the second, (w + 1, 2·dim).
 
-    def windows(self, texts: Texts, filters: tuple[Tensor, Tensor] | None = None) -> Tensor:
-        """Filters over each word and the next, and a row of zeros, shape (total + 1, dim).
-
-        `filters` are those of all words, where they are at hand.
+        The last row is zero: what it takes where there is no word.
         """
-        place = texts.ids
-        if filters is None:
-            filters, place = self.filters(texts.words), texts.rows
-        second = _rows(filters[1], place.roll(-1)) * texts.goes_on
-        return functional.pad(torch.tanh(_rows(filters[0], place) + second), (0, 0, 0, 1))
+        read = self.words(words)
+        return functional.pad(torch.cat((self.here(read), self.following(read)), 1), (0, 0, 0, 1))
 
-    def read(
-        self, windows: Tensor, texts: Texts, left: NDArray[np.int64], right: NDArray[np.int64]
-    ) -> tuple[Tensor, Tensor]:
-        """Text vectors of the pairs (left, right), each in view of the other, both (b, dim)."""
-        # Pairs of like lengths together, so that little is spent on padding.
-        sizes = texts.lengths[np.stack((left, right))]  # (2, b)
-        order = np.argsort(sizes.max(0), kind="stable")
-        arrays = {"ends": np.stack((left, right))[:, order], "back": np.argsort(order)}
-        moved = to_device(arrays, windows.device)
+    def read(self, filters: Tensor, ids: Tensor) -> Tensor:
+        """Text vectors of pairs of texts, each in view of the other, shape (2, b, dim).
+
+        Parameters
+        ----------
+        filters
+            Those of all words that occur.
+        ids
+            Rows of `filters`, the last one beyond the end of a text, shape (2, b, L).
+        """
+        beyond = len(filters) - 1
+        here, following = _rows(filters, ids, beyond).chunk(2, 3)
+        windows = torch.tanh(here + functional.pad(following[:, :, 1:], (0, 0, 0, 1)))
+        is_word = ids < beyond  # (2, b, L)
         if not self.with_attention:
-            text = self._largest(windows, texts)
-            found = (_rows(text, ends) for ends in moved["ends"])
-        else:
-            groups = np.array_split(np.arange(len(order)), _groups(sizes))
-            widths = [np.maximum(1, sizes[:, order[group]].max(1, initial=0)) for group in groups]
-            ends = moved["ends"].split([len(group) for group in groups], 1)
-            parts = [self._attend(windows, texts, *job) for job in zip(ends, widths, strict=True)]
-            found = (torch.cat(side) for side in zip(*parts, strict=True))
-        return tuple(_rows(side, moved["back"]) for side in found)
-
-    def _attend(
-        self, windows: Tensor, texts: Texts, ends: Tensor, widths: NDArray[np.int64]
-    ) -> tuple[Tensor, Tensor]:
-        """Text vectors of pairs, (2, b) rows of `texts`, that have no more words than `widths`."""
-        at, other = (texts.place(*side) for side in zip(ends, widths.tolist(), strict=True))
-        end = len(texts.ids)
-        first, second = (_rows(windows, place, end) for place in (at, other))  # (b, L, dim)
-        affinity = torch.tanh(first @ self.attention @ second.mT)  # (b, L, L'), zero beyond an end
-        sizes = [(place < end).sum(1, keepdim=True).clamp(min=1) for place in (at, other)]
-        return (
-            _weighted(first, affinity.sum(2) / sizes[1], at < end),
-            _weighted(second, affinity.sum(1) / sizes[0], other < end),
-        )
-
-    def _largest(self, windows: Tensor, texts: Texts) -> Tensor:
-        """Largest value of each filter in each text, zero for a text without words, (m, dim)."""
-        every = torch.arange(len(texts.lengths), device=windows.device)
-        at = texts.place(every, max(1, int(texts.lengths.max(initial=0))))
-        is_word = (at < len(texts.ids)).unsqueeze(2)
-        largest = _rows(windows, at, len(texts.ids)).masked_fill(~is_word, -1.0).amax(1)
-        return largest * is_word.any(1)
+            largest = windows.masked_fill(~is_word.unsqueeze(3), -1.0).amax(2)
+            return largest * is_word.any(2, keepdim=True)
+        # Beyond an end windows are zero, and so is what they have to do with others.
+        affinity = torch.tanh(windows[0] @ self.attention @ windows[1].mT)  # (b, L, L)
+        sizes = is_word.sum(2, keepdim=True).clamp(min=1)
+        seen = torch.stack((affinity.sum(2), affinity.sum(1))) / sizes.flip(0)
+        weight = torch.softmax(seen.masked_fill(~is_word, NEVER), 2)
+        return (weight.unsqueeze(2) @ windows).squeeze(2)
 
 
 def _rows(table: Tensor, rows: Tensor, beyond: int | None = None) -> Tensor:
-    """Rows of a table, of which `beyond` is all zeros and has no gradient.
+    """Rows of a table; the row `beyond` is given no gradient.
 
-    That of a plain index adds up equal rows one after the other, and padding is one row.
+    That of a plain index adds up equal rows one after the other, and all padding is one row.
     """
     return functional.embedding(rows, table, padding_idx=beyond)
-
-
-def _groups(sizes: NDArray[np.int64]) -> int:
-    """Groups of like lengths that pairs of texts of these sizes, (2, b), are worth cutting into."""
-    pairs, longest = len(sizes[0]), int(sizes.max(initial=1))
-    return max(1, min(GROUPS, pairs, pairs * longest * longest // GROUP_PRODUCTS))
-
-
-def _weighted(windows: Tensor, score: Tensor, is_word: Tensor) -> Tensor:
-    """Mean of the windows under the softmax of their scores, shape (b, dim)."""
-    weight = torch.softmax(score.masked_fill(~is_word, NEVER), 1)
-    return torch.einsum("bl,bld->bd", weight, windows)
 
 
 @dataclass(frozen=True)
@@ -194,37 +201,29 @@ class Weights:
     text: float
     cross: float
 
+    def matrix(self, device: Any) -> Tensor:
+        """Weights by the left and the right vector, shape (2, 2)."""
+        rows = ((self.structure, self.cross), (self.cross, self.text))
+        return torch.tensor(rows, device=device)
 
-def loss_of_pairs(
-    net: CaneNet,
-    nodes: Tensor,
-    texts: Texts,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    sign: Tensor,
-    weights: Weights,
-) -> Tensor:
-    """Sum of −log σ(±x) over pairs for x = s_u·s_v, t_u·t_v, t_u·s_v and s_u·t_v.
+
+def loss_of_pairs(net: CaneNet, texts: WordRows, pairs: Pairs, weights: Tensor) -> Tensor:
+    """Sum of −log σ(±x) over pairs for x = s_u·s_v, s_u·t_v, t_u·s_v and t_u·t_v.
 
     Parameters
     ----------
-    nodes, texts
-        Nodes of the batch, shape (m,), and their texts.
-    left, right
-        Rows of `nodes`, shape (b,).
-    sign
-        1 for a link and -1 for noise, shape (b,).
+    net
+        The module.
+    texts, pairs
+        Texts of all nodes, and the pairs of a batch.
+    weights
+        Those of the four parts, shape (2, 2).
     """
-    ends = to_device({"ends": np.stack((left, right))}, nodes.device)["ends"]
-    s_left, s_right = _rows(net.structure(nodes), ends)
-    t_left, t_right = net.read(net.windows(texts), texts, left, right)
-
-    def part(u: Tensor, v: Tensor) -> Tensor:
-        return -functional.logsigmoid(sign * (u * v).sum(1)).sum()
-
-    cross = part(t_left, s_right) + part(s_left, t_right)
-    return (
-        weights.structure * part(s_left, s_right)
-        + weights.text * part(t_left, t_right)
-        + weights.cross * cross
-    )
+    filters, found = net.filters(pairs.words), []
+    for span, width in pairs.groups:
+        ids = texts.ids(pairs.nodes[pairs.ends[:, span]], width)
+        found.append(net.read(filters, pairs.place[ids]))
+    structure = _rows(net.structure(pairs.nodes), pairs.ends)  # (2, b, dim)
+    left, right = torch.stack((structure, torch.cat(found, 1)), 2)  # (b, 2, dim)
+    score = pairs.sign[:, None, None] * (left @ right.mT)  # (b, 2, 2)
+    return -(weights * functional.logsigmoid(score)).sum()

@@ -1,5 +1,6 @@
 """AdaGrad and Adam over dense weights and the touched rows of tables."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -70,17 +71,23 @@ class TextOptimizer:
         with torch.no_grad():
             names, dense = self._dense(l2)
             tables = self._tables(touched or {})
-            squares = [g.square().sum() for g in (*dense, *(g for _, g in tables.values()))]
-            factor = (self.clip / (torch.stack(squares).sum().sqrt() + 1e-12)).clamp(max=1.0)
+            factor = self._factor([*dense, *(g for _, g in tables.values())])
             # One by one they stay in the CPU's cache; elsewhere every launch costs the same.
-            at_once = 1 if factor.device.type == "cpu" else max(len(names), 1)
+            at_once = 1 if dense and dense[0].device.type == "cpu" else max(len(names), 1)
             for begin in range(0, len(names), at_once):
                 some = slice(begin, begin + at_once)
-                self._move(names[some], None, torch._foreach_mul(dense[some], factor), share)
+                self._move(names[some], None, _times(dense[some], factor), share)
             for name, (rows, gradient) in tables.items():
-                self._move([name], rows, [gradient * factor], share)
+                self._move([name], rows, _times([gradient], factor), share)
         for parameter in self._parameters.values():
             parameter.grad = None
+
+    def _factor(self, gradients: Tensors) -> Tensor | None:
+        """What shortens the gradients, or None where no length is too long."""
+        if self.clip == math.inf:
+            return None
+        squares = torch.stack([gradient.square().sum() for gradient in gradients])
+        return (self.clip / (squares.sum().sqrt() + 1e-12)).clamp(max=1.0)
 
     def _dense(self, l2: float) -> tuple[list[str], list[Tensor]]:
         """Names and gradients, L2's among them, of the weights with dense ones."""
@@ -108,6 +115,8 @@ class TextOptimizer:
 
     def _summed(self, name: str, gradient: Tensor, rows: Tensor) -> Tensor:
         """Gradient of each of the rows, shape (rows, dim)."""
+        if gradient._indices().data_ptr() == rows.data_ptr() and gradient._nnz() == len(rows):
+            return gradient._values()  # the table was read by these very rows, once each
         if name not in self._places:
             self._places[name] = torch.zeros(len(gradient), dtype=torch.long, device=rows.device)
         place = self._places[name]
@@ -171,3 +180,7 @@ class TextOptimizer:
         self.steps = int(arrays["steps"][0])
         for key, value in self._state.items():
             value.copy_(torch.from_numpy(np.array(arrays[key])))
+
+
+def _times(gradients: Tensors, factor: Tensor | None) -> Tensors:
+    return gradients if factor is None else torch._foreach_mul(gradients, factor)
