@@ -211,6 +211,18 @@ def test_goals_are_judged_by_the_cards(store):
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize(("dot", "met"), [(0.92, False), (0.94, True)])
+def test_a_published_row_may_have_one_figure(store, dot, met):
+    table = load_table("cane_protocol")
+    figures = {"auc_lr": 0.5, "dot": dot, "pairs": 1}
+    fill(table, store, "cora@55", cane=figures)
+    row = table.rows["cora@55"]
+    (found,) = (v for v in verdicts(table, lines_of(table, store), row) if "published" in v.goal)
+    assert found.met is met
+    assert found.words.startswith(f"AUC_pair {dot:.4f} against 0.9340")
+
+
+@pytest.mark.quick
 def test_pages_come_from_cards_and_name_what_is_missing(store):
     table = load_table("rw_vs_ps")
     fill(table, store, "cora@50", node2vec={"pairs": 2500}, ps={})

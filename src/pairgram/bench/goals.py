@@ -91,14 +91,16 @@ def _published(line: Line, row: Row, protocol: str) -> Iterator[Verdict]:
     figures = dict(_headline(line, protocol)) if line.cards else {}
     if published is None or "AUC_LR" not in figures or row.stands_in_for is not None:
         return
-    (_, area), (_, dot), best = (figures[name] for name in ("AUC_LR", "AUC_pair", "own AUC_pair"))
-    met = area.mean >= published[0] and dot.mean >= published[1]
-    words = (
-        f"AUC_LR {area.mean:.4f} against {published[0]:.4f}, AUC_pair {dot.mean:.4f} against "
-        f"{published[1]:.4f}, {_said(*best)} with its own rule"
-    )
+    compared = [
+        (name, figures[name][1].mean, float(figure))
+        for name, figure in zip(("AUC_LR", "AUC_pair"), published, strict=True)
+        if figure is not None
+    ]
+    words = [f"{name} {mine:.4f} against {theirs:.4f}" for name, mine, theirs in compared]
+    words.append(f"{_said(*figures['own AUC_pair'])} with its own rule")
+    met = all(mine >= theirs for _, mine, theirs in compared)
     goal = f"{line.label} at or above the published row, `{protocol}`"
-    yield Verdict(goal, row.name, met, words)
+    yield Verdict(goal, row.name, met, ", ".join(words))
 
 
 def _headline(line: Line, protocol: str) -> Iterator[tuple[str, tuple[str, Spread]]]:
