@@ -23,7 +23,7 @@ Nodes = NDArray[np.int64]
 NO_CLIP = float("inf")
 LOSS_EVERY = 10
 """Turns between two looks at the loss, each of which waits for the device."""
-BLOCK_PRODUCTS, DEVICE_PRODUCTS = 1 << 21, 1 << 28
+BLOCK_PRODUCTS, DEVICE_PRODUCTS = 1 << 21, 1 << 26
 """Products of words of two texts that are held at once when vectors are read, on a CPU or not."""
 
 
