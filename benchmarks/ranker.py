@@ -3,8 +3,8 @@
     python benchmarks/ranker.py hepth openmed
 
 Nodes are held out, looked at, and judged with some of the features left out; every query is judged
-by a ranker that was trained on the other half of the queries. Writes results/benchmarks/ranker.json
-and .md.
+by a ranker that was trained on the other half of the queries. Needs PAIRGRAM_DATA. Writes
+results/benchmarks/ranker.json and .md.
 """
 
 import json
@@ -15,15 +15,17 @@ from pathlib import Path
 import numpy as np
 
 from pairgram.datasets import load
-from pairgram.models.ranking import judged_by_the_other, mrr_of, rehearse
-from pairgram.search.clues import FIRST
+from pairgram.models.rehearsing import judged_by_the_other, mrr_of, rehearse, voted_by_the_other
+from pairgram.search.clues import FIRST, KIN
 from pairgram.text.cleaning import cleaner
 
 OUT = Path("results/benchmarks")
 SEED = 0
+ROUNDS = 2
 VOTERS = ("words_20", "words_100", "both_")
+PARTS = {"BM25 alone": "bm25", "towers alone": "tower", "votes by BM25 alone": "words_20_share"}
 GROUPS = {
-    "all of the first look": (),
+    "all but learned votes": (),
     "without words (BM25, TF-IDF, shared words)": (
         "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node",
     ),
@@ -42,30 +44,36 @@ def measure(name: str, device: str) -> dict[str, object]:
     found = rehearse(load(name), lambda text: words(text)[:512], SEED, device)
     if found is None:
         raise SystemExit(f"{name}: too few nodes with links.")
-    features = [look.features for look in found.looks]
+    queries, total = found.queries, found.links
+    is_link = [query.is_link for query in queries]
+    features = [query.look.features for query in queries]
+
+    def judged(rows: list[np.ndarray]) -> dict[str, float]:
+        began = time.perf_counter()
+        scores = judged_by_the_other(rows, is_link, SEED, device)
+        took = time.perf_counter() - began
+        return figures(scores, is_link, total) | {"seconds": took}
+
     rows = {}
     for label, dropped in GROUPS.items():
         kept = [i for i, one in enumerate(FIRST) if one not in dropped]
-        began = time.perf_counter()
-        scores = judged_by_the_other([f[:, kept] for f in features], found.is_link, SEED, device)
-        rows[label] = figures(scores, found.is_link, found.links)
-        rows[label]["seconds"] = time.perf_counter() - began
-        if not dropped:
-            first = scores
-    again = [found.clues.look_again(*pair) for pair in zip(found.looks, first, strict=True)]
-    scores = judged_by_the_other(again, found.is_link, SEED, device)
-    rows["two looks"] = figures(scores, found.is_link, found.links)
-    for part, column in (
-        ("BM25 alone", "bm25"),
-        ("towers alone", "tower"),
-        ("votes alone", "words_20_share"),
-    ):
+        rows[label] = judged([f[:, kept] for f in features])
+    for part, column in PARTS.items():
         at = FIRST.index(column)
-        rows[part] = figures([f[:, at] for f in features], found.is_link, found.links)
-    looked = sum(int(mask.sum()) for mask in found.is_link)
+        rows[part] = figures([f[:, at] for f in features], is_link, total)
+    for number in range(1, ROUNDS + 1):
+        began = time.perf_counter()
+        features = voted_by_the_other(queries, features, SEED, device)
+        took = time.perf_counter() - began
+        at = features[0].shape[1] - len(KIN) + KIN.index("kin_log")
+        label = f"learned votes, round {number}"
+        rows[f"{label}, alone"] = figures([f[:, at] for f in features], is_link, total)
+        rows[f"with {label}"] = judged(features)
+        rows[f"with {label}"]["seconds"] += took
+    looked = sum(int(mask.sum()) for mask in is_link)
     return {
-        "queries": len(found.looks), "links": found.links, "looked_at": looked / found.links,
-        "nodes_looked_at": float(np.mean([len(look.places) for look in found.looks])),
+        "queries": len(queries), "links": total, "looked_at": looked / total,
+        "nodes_looked_at": float(np.mean([len(query.look.places) for query in queries])),
         "seconds": found.seconds, "device": device, "rows": rows,
     }  # fmt: skip
 
@@ -94,12 +102,15 @@ def page(cards: dict[str, dict]) -> str:
             f"{card['queries']} queries with {card['links']:,} links; on average "
             f"{card['nodes_looked_at']:.0f} nodes are looked at, {card['looked_at']:.1%} of links "
             f"among them. Before the judges: {took} ({card['device']}).", "",
-            "| what | MRR | Hits@10 | difference in MRR |", "| --- | ---: | ---: | ---: |",
+            "| what | MRR | Hits@10 | difference in MRR | seconds of training |",
+            "| --- | ---: | ---: | ---: | ---: |",
         ]  # fmt: skip
-        whole = card["rows"]["all of the first look"]["mrr"]
+        whole = card["rows"]["all but learned votes"]["mrr"]
         for label, row in card["rows"].items():
-            gap = row["mrr"] - whole
-            lines.append(f"| {label} | {row['mrr']:.4f} | {row['hits@10']:.4f} | {gap:+.4f} |")
+            gap, took = row["mrr"] - whole, row.get("seconds")
+            shown = "–" if took is None else f"{took:.1f}"
+            figure = f"{row['mrr']:.4f} | {row['hits@10']:.4f} | {gap:+.4f} | {shown}"
+            lines.append(f"| {label} | {figure} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -5,7 +5,8 @@ import pytest
 
 import pairgram as pg
 from pairgram.errors import FileFormatError, InputError, ParameterError
-from pairgram.models.ranking import TABLES, RankingNotes, mrr_of, rehearse
+from pairgram.models.ranking import TABLES, RankingNotes
+from pairgram.models.rehearsing import carried_by, mrr_of, rehearse
 from pairgram.text.cleaning import cleaner
 
 TOPICS = ("apple", "boat", "cloud", "drum")
@@ -40,8 +41,10 @@ def model(split):
 
 def test_new_texts_are_ranked_and_the_others_rules_stay(model, split):
     assert isinstance(model.ranking_.notes, RankingNotes)
-    assert set(model.ranking_.notes.mrr) == {"bm25", "tower", "vote", "first", "second"}
-    assert model.ranking_.notes.queries == 20
+    parts = {"bm25", "tower", "vote", "whole"}
+    parts |= {"learned votes"} if model.ranking_.ranker.voters else set()
+    assert set(model.ranking_.notes.mrr) == parts
+    assert model.ranking_.notes.queries == 28
     report = pg.evaluate(model, split)
     assert report["mrr"] == report["mrr/ranked"]
     assert report["mrr/ranked"] > report["mrr/dot"]
@@ -91,9 +94,13 @@ def test_nodes_that_come_change_and_go(split):
     model.add({"new": "cloud word4"})
     everything = {s.node: s.score for s in model.suggest("cloud word4", k=300)}
     assert everything["new"] > np.median(list(everything.values()))
-    model.update({best[0].node: "boat boat"})
+    node, own = best[0].node, best[0].text
+    model.update({node: "boat boat"})
     changed = {s.node: s.score for s in model.suggest("cloud word4", k=300)}
-    assert changed[best[0].node] < everything[best[0].node]
+    assert changed[node] != pytest.approx(everything[node], abs=1e-3)
+    model.update({node: own})
+    restored = {s.node: s.score for s in model.suggest("cloud word4", k=300)}
+    assert restored[node] == pytest.approx(everything[node], abs=1e-3)
     model.remove([best[1].node])
     assert best[1].node not in {s.node for s in model.suggest("cloud word4", k=300)}
     before = {s.node for s in model.suggest("cloud word4", k=300)}
@@ -110,6 +117,28 @@ def test_where_there_is_no_ranker(graph, split):
     arcs = pg.TextGraph.from_edges(graph.source, graph.target, texts=graph.texts, directed=True)
     assert build(directed=True).fit(arcs).ranking_ is None
     assert pg.TGE(dim=8, epochs=1, threads=1).fit(split.train).ranking_ is None
+
+
+@pytest.mark.quick
+def test_what_is_away_is_not_seen_and_what_is_carried_is_counted(graph):
+    rehearsal = rehearse(graph, cleaner("words"), 3)
+    assert len(rehearsal.queries) == 32
+    dense = np.zeros((graph.n_nodes, graph.n_nodes))
+    dense[graph.source, graph.target] = dense[graph.target, graph.source] = 1
+    sizes = {len(query.ballots.degree) for query in rehearsal.queries}
+    assert sizes == {graph.n_nodes - 8}  # a twentieth is away at a time
+    for query in rehearsal.queries[:6]:
+        carried = carried_by(query)
+        voter, linked = query.ballots.links_of(query.look.places)
+        slow = {
+            (int(row), int(node))
+            for row, node in zip(voter, linked, strict=True)
+            if node in set(query.wanted.tolist())
+        }
+        assert len(carried.voter) == len(slow)
+        assert carried.links == len({node for _, node in slow})
+        degree = query.ballots.degree[query.look.places[carried.voter]]
+        np.testing.assert_allclose(carried.share, 1 / degree)
 
 
 @pytest.mark.quick

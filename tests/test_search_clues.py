@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pairgram.search.clues import AGAIN, FIRST, SECOND, Clues, node_vectors
+from pairgram.search.clues import FIRST, KIN, KIN_VOTERS, Clues, node_vectors, with_kin
 from pairgram.search.exact import largest
 from pairgram.search.lexical import LexicalIndex
+from pairgram.search.votes import Ballots
 from pairgram.text.latent import LatentSpace
 from pairgram.training.towers import TowerSettings, train_towers
 
@@ -42,17 +43,27 @@ def test_largest_is_a_full_sort_without_the_least(values, k):
     assert sorted(largest(scores, k).tolist()) == sorted(order[:k])
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(0, 1000))
-def test_votes_are_sums_over_the_voters(world, seed):
+@settings(max_examples=40)
+@given(st.integers(0, 1000), st.integers(1, 12))
+def test_votes_are_sums_over_the_voters(seed, count):
     random = np.random.default_rng(seed)
-    _, links, _, clues = world
-    voters = random.choice(40, 5, replace=False)
-    strength = random.random(5)
-    slow = np.zeros(40)
-    for voter, weight in zip(voters, strength, strict=True):
-        slow += weight * links.toarray()[voter]
-    np.testing.assert_allclose(clues.vote(voters, strength), slow)
+    # Small enough for a row of all nodes, or too large for it.
+    n = int(random.choice([40, 900]))
+    dense = np.triu(random.random((n, n)) < 0.02, 1)
+    dense = (dense | dense.T).astype(np.float32)
+    ballots = Ballots(csr_array(dense))
+    voters, strength = random.choice(n, count, replace=False), random.random(count) + 0.1
+    slow = strength @ dense[voters]
+    votes = ballots.vote(voters, strength)
+    asked = np.append(np.arange(n), -1)
+    np.testing.assert_allclose(votes.of(asked), np.append(slow, 0), rtol=1e-6)
+    assert votes.most == pytest.approx(slow.max())
+    assert votes.nodes.tolist() == np.flatnonzero(slow).tolist()
+    assert set(votes.best(5).tolist()) == set(np.argsort(-slow, kind="stable")[:5]) & set(
+        np.flatnonzero(slow)
+    )
+    degree = np.maximum(dense.sum(axis=1), 1)
+    np.testing.assert_allclose(votes.over(degree).of(asked[:-1]), slow / degree, rtol=1e-6)
 
 
 def test_features_of_a_look(world):
@@ -101,18 +112,25 @@ def test_an_added_node_with_the_text_and_links_of_a_known_one_looks_like_it(worl
     assert not look.features[-1, votes].any()
 
 
-def test_the_second_look_lets_the_best_vote(world):
-    _, links, space, clues = world
-    (look,) = clues.look([["blue", "n1"]], space.vectors([["blue", "n1"]]))
-    first = np.random.default_rng(0).normal(size=len(look.places))
-    again = clues.look_again(look, first)
-    assert again.shape == (len(look.places), len(FIRST) + len(SECOND))
-    np.testing.assert_array_equal(again[:, : len(FIRST)], look.features)
-    share = np.exp(first) / np.exp(first).sum()
-    best = np.argsort(-first)[:AGAIN]
-    votes = sum(share[b] / share.max() * links.toarray()[look.places[b]] for b in best)
-    at = len(FIRST) + SECOND.index("again_share")
-    np.testing.assert_allclose(again[:, at], votes[look.places] / votes.max(), rtol=1e-4, atol=1e-6)
+def test_learned_votes_are_a_mixture_of_the_voters_links(world):
+    texts, links, space, clues = world
+    added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
+    (look,) = clues.look([["blue", "n1"]], space.vectors([["blue", "n1"]]), added)
+    count = len(look.places)
+    assert count <= KIN_VOTERS
+    scores = np.random.default_rng(0).normal(size=count + 2)
+    found = with_kin(clues.ballots, look, look.features, scores)
+    np.testing.assert_array_equal(found[:, : len(FIRST)], look.features)
+    column = {name: found[:, len(FIRST) + KIN.index(name)] for name in KIN}
+    dense = links.toarray()
+    weight = np.exp(scores) / np.exp(scores[:count]).sum()
+    chance = np.zeros(len(texts))
+    for place, share in zip(look.places, weight, strict=False):
+        chance += share * dense[place] / max(dense[place].sum(), 1)
+    mine = np.append(chance[look.places], [chance[7], 0])
+    np.testing.assert_allclose(column["kin_weight"], weight, rtol=1e-5)
+    np.testing.assert_allclose(column["kin_share"], mine / chance.max(), rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(column["kin_log"], np.log(mine + 1e-6), rtol=1e-4)
 
 
 def test_neighbours_of_a_node_describe_it():

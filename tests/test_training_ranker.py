@@ -9,8 +9,16 @@ from pairgram.errors import InputError
 from pairgram.search.clues import FIRST
 from pairgram.search.ranker import Judge, Ranker
 from pairgram.search.towers import Towers
-from pairgram.training.ranker import JudgeNet, JudgeSettings, halves, train_judge
+from pairgram.training.ranker import (
+    Descent,
+    JudgeNet,
+    JudgeSettings,
+    _loss,
+    halves,
+    train_judge,
+)
 from pairgram.training.towers import TowerNet, TowerSettings, _Batches, train_towers
+from pairgram.training.voters import Carried, _Batch, train_voters
 
 pytestmark = pytest.mark.quick
 
@@ -116,12 +124,65 @@ def test_a_judge_in_numpy_is_the_module():
     np.testing.assert_allclose(judge.scores(rows), expected, rtol=1e-4, atol=1e-5)
 
 
+def test_loss_of_a_judge_is_that_of_every_link_among_the_others():
+    torch.manual_seed(0)
+    net = JudgeNet(3, 4)
+    random = np.random.default_rng(0)
+    rows = [random.normal(size=(size, 3)).astype(np.float32) for size in (5, 3, 2)]
+    masks = [np.array([1, 0, 0, 1, 0], bool), np.array([0, 1, 0], bool), np.ones(2, bool)]
+    expected = []
+    for some, mask in zip(rows, masks, strict=True):
+        scores = net(torch.from_numpy(some)).detach().numpy().astype(float)
+        others = np.exp(scores[~mask]).sum()
+        expected += [np.log1p(others * np.exp(-one)) for one in scores[mask]]
+    query = np.repeat(np.arange(3), [5, 3, 2])
+    parts = (np.concatenate(rows), np.concatenate(masks), query)
+    loss = _loss(net, *map(torch.from_numpy, parts), 3)
+    assert float(loss.detach()) == pytest.approx(np.mean(expected), rel=1e-4)
+
+
 def test_queries_without_a_link_and_without_others_do_no_harm():
     rows, masks = lists(8)
     masks[0][:] = False
     masks[1][:] = True
     judge = train_judge(rows, masks, JudgeSettings(hidden=4, epochs=2, members=1, most=3), 0)
     assert np.isfinite(judge.scores(rows[0])).all()
+
+
+def test_loss_of_voters_is_that_of_the_mixture():
+    torch.manual_seed(0)
+    net = JudgeNet(3, 4)
+    random = np.random.default_rng(0)
+    rows = [random.normal(size=(size, 3)).astype(np.float32) for size in (4, 2)]
+    has = [np.array([[1, 0], [1, 1], [0, 0], [0, 1]]), np.array([[1], [0]])]
+    degree = [np.array([3, 5, 1, 2]), np.array([4, 1])]
+    carried, expected = [], []
+    for some, links, many in zip(rows, has, degree, strict=True):
+        voter, link = np.nonzero(links)
+        share = (1 / many[voter]).astype(np.float32)
+        carried.append(Carried(voter, link, share, links.shape[1]))
+        scores = net(torch.from_numpy(some)).detach().numpy()
+        weight = np.exp(scores) / np.exp(scores).sum()
+        expected += [
+            -np.log(sum(weight[w] * links[w, x] / many[w] for w in range(len(some))) + 1e-5)
+            for x in range(links.shape[1])
+        ]
+    loss = _Batch(rows, carried, "cpu").loss(net)
+    assert float(loss.detach()) == pytest.approx(np.mean(expected), rel=1e-4)
+
+
+def test_voters_are_those_who_have_the_links():
+    """The node that has the query's link has the largest second feature."""
+    random = np.random.default_rng(2)
+    rows = [random.normal(size=(8, 4)).astype(np.float32) for _ in range(80)]
+    one = np.ones(1, np.float32)
+    carried = [Carried(np.array([r[:, 1].argmax()]), np.zeros(1, np.int64), one, 1) for r in rows]
+    carried[0] = Carried(np.empty(0, np.int64), np.empty(0, np.int64), one[:0], 0)
+    settings = Descent(hidden=8, epochs=40, learning_rate=0.01)
+    voter, again = (train_voters(rows, carried, settings, seed=0) for _ in range(2))
+    right = sum(voter.scores(r).argmax() == r[:, 1].argmax() for r in rows)
+    assert right > 72
+    np.testing.assert_array_equal(voter.scores(rows[3]), again.scores(rows[3]))
 
 
 def test_halves_are_each_judged_by_the_other():
@@ -133,4 +194,4 @@ def test_halves_are_each_judged_by_the_other():
 
 def test_damage_of_a_ranker_is_said():
     with pytest.raises(InputError, match="does not fit its features"):
-        Ranker.from_arrays({"first/mean": np.zeros(len(FIRST) - 1, np.float32)})
+        Ranker.from_arrays({"last/mean": np.zeros(len(FIRST) - 1, np.float32)})

@@ -1,7 +1,5 @@
 """The ranker of a model: how it is fitted, kept, and asked for the links of new texts."""
 
-import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,24 +11,18 @@ from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 from pairgram.models.placed import Placed
 from pairgram.models.scoring import Floats, IntArray
-from pairgram.search.clues import FIRST, Added, Clues, Look, node_vectors
-from pairgram.search.ranker import RANKED, Judge, Ranker
+from pairgram.search.clues import Added, Clues, node_vectors
+from pairgram.search.ranker import RANKED, Ranker
 from pairgram.search.towers import Towers
 from pairgram.search.vote import link_matrix
 from pairgram.text.latent import LatentSpace
 
-logger = logging.getLogger(__name__)
-
 Table = NDArray[np.float32]
 Cut = Callable[[str], list[str]]
 
-POINTS = 256
-SHARE, MOST_QUERIES, FEWEST_QUERIES = 0.05, 2000, 20
-FEWEST_STEPS, LINKS_A_STEP = 50, 32
 BESIDE = "ranking/"
 """Beginning of the names of its weights in a model folder."""
 MOST_KEPT = 1 << 28
-PARTS = {"bm25": "bm25", "tower": "tower", "vote": "words_20_share"}
 TABLES = ("rank_points", "rank_near", "rank_query", "rank_node")
 
 
@@ -41,8 +33,8 @@ class RankingNotes:
     Attributes
     ----------
     mrr
-        MRR by part: BM25, votes, towers, one look and two, each on queries that it was not
-        trained with; links that were never looked at count 0.
+        MRR by part: BM25, votes by BM25, towers, learned votes where they helped, and the whole,
+        each on queries that it was not trained with; links never looked at count 0.
     queries
         Held-out nodes.
     """
@@ -192,130 +184,3 @@ class RankedPlaced(Placed):
     def between(self, rows: IntArray, others: IntArray, rule: str | None = None) -> Floats:
         """Scores of new nodes with other new ones, all of shape (k,)."""
         return self._under.between(rows, others, rule)
-
-
-@dataclass(frozen=True, eq=False)
-class Rehearsal:
-    """Nodes that play new ones, looked at with towers that were trained without them.
-
-    Attributes
-    ----------
-    space, towers, clues
-        Fitted on the graph, its latent space on all texts.
-    looks
-        One for each held-out node.
-    is_link
-        Which of the nodes looked at are links, one mask for each look.
-    links
-        Number of their links, those that were not looked at included.
-    seconds
-        Of each step.
-    """
-
-    space: LatentSpace
-    towers: Towers
-    clues: Clues
-    looks: Sequence[Look]
-    is_link: Sequence[NDArray[np.bool_]]
-    links: int
-    seconds: dict[str, float]
-
-
-def fit_ranking(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Ranking | None:
-    """Fit a ranking on a graph with texts, or None where too few nodes have links.
-
-    Some nodes are held out to play new ones: the towers are trained without them, the ranker on
-    how their links stand among all other nodes.
-    """
-    rehearsal = rehearse(graph, words, seed, device)
-    if rehearsal is None:
-        return None
-    ranker, notes = _fit_ranker(rehearsal, seed, device)
-    return Ranking(rehearsal.space, rehearsal.towers, ranker, notes)
-
-
-def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Rehearsal | None:
-    """Hold nodes out and look at what speaks for their links; None where too few can be."""
-    from pairgram.training.towers import TowerSettings, train_towers
-
-    cut = [words(text) for text in graph.texts or ()]
-    held = _held_out(graph, cut, seed)
-    if not len(held):
-        logger.info("no ranker: too few nodes have words and links to hold some out")
-        return None
-    clock = [time.perf_counter()]
-    space = LatentSpace.fit(cut, POINTS, seed)
-    points = space.vectors(cut)
-    clock.append(time.perf_counter())
-    links, core = link_matrix(graph), np.setdiff1d(np.arange(graph.n_nodes), held)
-    inside, wanted = links[core][:, core].tocsr(), links[held][:, core].tocsr()
-    steps = min(max(inside.nnz // LINKS_A_STEP, FEWEST_STEPS), TowerSettings.steps)
-    towers = train_towers(points[core], inside, TowerSettings(steps=steps), seed, device)
-    clock.append(time.perf_counter())
-    clues = Clues([cut[node] for node in core], inside, points[core], towers)
-    looks = list(clues.look([cut[node] for node in held], points[held]))
-    clock.append(time.perf_counter())
-    is_link = [np.isin(look.places, _row(wanted, i)) for i, look in enumerate(looks)]
-    seconds = dict(zip(("latent", "towers", "looks"), np.diff(clock).tolist(), strict=True))
-    return Rehearsal(space, towers, clues, looks, is_link, int(wanted.nnz), seconds)
-
-
-def _held_out(graph: TextGraph, cut: Sequence[Sequence[str]], seed: int) -> NDArray[np.int64]:
-    """Nodes that play new ones, ascending: some of those with words and links."""
-    usable = np.flatnonzero((graph.degree > 0) & np.array([len(words) > 0 for words in cut]))
-    count = min(max(int(SHARE * len(usable)), FEWEST_QUERIES), MOST_QUERIES)
-    if count > len(usable) // 4:  # too few would be left to learn from
-        return np.empty(0, np.int64)
-    drawn = np.random.default_rng([seed, len(usable)]).choice(usable, count, replace=False)
-    return np.sort(drawn)
-
-
-def _fit_ranker(rehearsal: Rehearsal, seed: int, device: Any) -> tuple[Ranker, RankingNotes]:
-    """Fit both judges; what the second reads of the first comes from queries it never saw."""
-    from pairgram.training.ranker import JudgeSettings, train_judge
-
-    looks, is_link, total = rehearsal.looks, rehearsal.is_link, rehearsal.links
-    features = [look.features for look in looks]
-    first = judged_by_the_other(features, is_link, seed, device)
-    second_features = [
-        rehearsal.clues.look_again(look, scores) for look, scores in zip(looks, first, strict=True)
-    ]
-    second = judged_by_the_other(second_features, is_link, seed, device)
-    columns = {name: FIRST.index(column) for name, column in PARTS.items()}
-    mrr = {name: mrr_of([f[:, c] for f in features], is_link, total) for name, c in columns.items()}
-    mrr |= {"first": mrr_of(first, is_link, total), "second": mrr_of(second, is_link, total)}
-    settings = JudgeSettings()
-    judge, again = train_judge(features, is_link, settings, seed, device), None
-    if mrr["second"] > mrr["first"]:
-        again = train_judge(second_features, is_link, settings, seed, device)
-    return Ranker(judge, again), RankingNotes(mrr, len(looks))
-
-
-def judged_by_the_other(
-    features: Sequence[Table], is_link: Sequence[NDArray[np.bool_]], seed: int, device: Any
-) -> list[Floats]:
-    """Scores of every query by a judge that was trained on the other half of the queries."""
-    from pairgram.training.ranker import JudgeSettings, halves, train_judge
-
-    scores: list[Floats] = [np.empty(0)] * len(features)
-    for train, test in halves(len(features), seed):
-        some = [features[i] for i in train], [is_link[i] for i in train]
-        judge: Judge = train_judge(*some, JudgeSettings(members=1), seed, device)
-        for i in test.tolist():
-            scores[i] = judge.scores(features[i])
-    return scores
-
-
-def mrr_of(scores: Sequence[Floats], is_link: Sequence[NDArray[np.bool_]], total: int) -> float:
-    """Mean of 1 / rank of all links, other links of a query left out, ties at the mean rank."""
-    found = 0.0
-    for row, links in zip(scores, is_link, strict=True):
-        own, others = row[links][:, None], row[~links]
-        above, tied = (others > own).sum(axis=1), (others == own).sum(axis=1)
-        found += float((1 / (1 + above + tied / 2)).sum())
-    return found / max(total, 1)
-
-
-def _row(links: Any, row: int) -> NDArray[Any]:
-    found: NDArray[Any] = links.indices[links.indptr[row] : links.indptr[row + 1]]
-    return found

@@ -292,7 +292,7 @@ class TGE(CountingModel):
         return self
 
     def _fit_ranking(self, graph: TextGraph) -> None:
-        from pairgram.models.ranking import fit_ranking
+        from pairgram.models.rehearsing import fit_ranking
         from pairgram.text.encoders import resolve_device
 
         began = time.perf_counter()

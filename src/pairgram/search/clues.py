@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pairgram.search.exact import largest
 from pairgram.search.lexical import LexicalIndex
 from pairgram.search.towers import Table, Towers, neighbour_means
+from pairgram.search.votes import Ballots, Votes
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
@@ -23,8 +24,12 @@ FAR_VOTERS = 200
 VOTERS = (("words", 20, 3.0), ("words", 100, 4.0), ("both", 20, 4.0), ("both", 100, 8.0))
 """By what voters are near, how many vote, and how fast a vote falls."""
 SMALLEST = 1e-9
-AGAIN = 30
-"""Nodes ranked first that vote in the second look."""
+FAINTEST = 1e-6
+"""What is added to votes that are read as logarithms."""
+KIN_VOTERS = 100
+"""Nodes that vote with learned weights."""
+TOGETHER = 32
+"""Queries whose scores with all nodes are held at once."""
 
 OWN = (
     "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node", "degree",
@@ -40,10 +45,8 @@ FIRST = (
     *(f"{name}_{how}" for name in (*VOTES, *EVEN, *FAR) for how in PER_VOTE),
     *(f"{name}_{how}" for name in WIDE for how in ("per_root", "per_link")),
 )
-SECOND = (
-    "first", "first_gap", "first_share", "again_share", "again_log", "again_even_share",
-    "again_even_log", "again_per_root", "again_per_link", "like_first",
-)  # fmt: skip
+KIN = ("kin_share", "kin_log", "kin_log_root", "kin_log_weight", "kin_weight")
+"""What votes with learned weights add."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +85,6 @@ class Look:
         What speaks for each and for the m added ones, in the order of `FIRST`, (c + m, features).
     home
         Positions whose votes they get, -1 for none, shape (c + m,).
-    as_node
-        Their vectors, shape (c + m, dim).
     tower
         The towers' scores of all nodes, shape (n,).
     """
@@ -91,13 +92,12 @@ class Look:
     places: IntArray
     features: NDArray[np.float32]
     home: IntArray
-    as_node: Table
     tower: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A query: its words, their weights in the three indexes, its point and vector."""
+    """A query: words, their weights in the indexes, point, vector, scores of all nodes."""
 
     words: Words
     bm25: Any
@@ -105,6 +105,8 @@ class _Asked:
     shared: Any
     point: Table
     vector: Table
+    lexical: Floats
+    tower: Floats
 
 
 class Clues:
@@ -132,8 +134,8 @@ class Clues:
         towers: Towers,
         vectors: tuple[Table, Table, Table] | None = None,
     ) -> None:
-        self.towers, self._links, self._points = towers, links, points
-        self._degree = np.diff(links.indptr)
+        self.towers, self.ballots, self._points = towers, Ballots(links), points
+        self._degree = self.ballots.degree
         self._bm25, self._tfidf, self._shared = (
             kind(texts, list)  # type: ignore[arg-type]  # words already
             for kind in (LexicalIndex.bm25, LexicalIndex.tfidf, LexicalIndex.shared)
@@ -145,7 +147,6 @@ class Clues:
         self._mass = self._shared.mass
         self._log_words = np.log1p([len(text) for text in texts]).astype(np.float32)
         self._log_degree = np.log1p(self._degree).astype(np.float32)
-        self._root = np.sqrt(np.maximum(self._degree, 1)).astype(np.float32)
         self._rarest = float(np.log1p((len(texts) + 0.5) / 0.5))
 
     def add(self, texts: Sequence[Words], points: Table, home: IntArray) -> Added:
@@ -160,44 +161,42 @@ class Clues:
         """Look at the nodes for new texts with their points, shape (m, p)."""
         vectors = self.towers.query(points)
         kinds = [index.queries(texts) for index in (self._bm25, self._tfidf, self._shared)]  # type: ignore[arg-type]
-        for row, words in enumerate(texts):
-            bm25, tfidf, shared = (kind[row : row + 1] for kind in kinds)
-            asked = _Asked(words, bm25, tfidf, shared, points[row], vectors[row])
-            yield self._look(asked, added)
+        for begin in range(0, len(texts), TOGETHER):
+            part = slice(begin, min(begin + TOGETHER, len(texts)))
+            lexical = self._bm25.scores(kinds[0][part])
+            tower = (self.towers.scale * vectors[part]) @ self.as_node.T
+            tower += self._prior
+            for at, row in enumerate(range(part.start, part.stop)):
+                bm25, tfidf, shared = (kind[row : row + 1] for kind in kinds)
+                mine = points[row], vectors[row], lexical[at], tower[at]
+                yield self._look(_Asked(texts[row], bm25, tfidf, shared, *mine), added)
 
     def _look(self, asked: _Asked, added: Added | None) -> Look:
-        lexical = self._bm25.scores(asked.bm25)[0]
-        tower = self.towers.scale * (self.as_node @ asked.vector) + self._prior
+        lexical, tower = asked.lexical, asked.tower
         near = np.union1d(largest(lexical, NEAR), largest(tower, NEAR))
         likeness = self.as_query[near] @ asked.vector
         votes = dict(self._votes(near, lexical[near], likeness))
-        voted = [largest(votes[name], VOTED) for name in (*WIDE, *EVEN, *FAR)]
+        voted = [votes[name].best(VOTED) for name in (*WIDE, *EVEN, *FAR)]
         places = np.unique(np.concatenate([near, *voted]))
-        raw, home, as_node = (
-            self._known(places, asked, lexical, tower),
-            places,
-            self.as_node[places],
-        )
+        raw, home = self._known(places, asked), places
         if added is not None:
             more = self._more(added, asked)
             raw = {name: np.append(column, more[name]) for name, column in raw.items()}
-            home, as_node = np.append(home, added.home), np.vstack([as_node, added.as_node])
-        own = self._own(raw, asked, lexical, tower)
-        features = np.stack([*own, *_vote_features(votes, home, self._root, self._degree)], 1)
-        return Look(places, features.astype(np.float32), home, as_node, tower)
+            home = np.append(home, added.home)
+        own = self._own(raw, asked)
+        features = np.stack([*own, *self._vote_features(votes, home)], 1)
+        return Look(places, features.astype(np.float32), home, tower)
 
-    def _known(
-        self, at: IntArray, asked: _Asked, lexical: Floats, tower: Floats
-    ) -> dict[str, Floats]:
+    def _known(self, at: IntArray, asked: _Asked) -> dict[str, Floats]:
         """What is counted of nodes of the graph and a query, each (c,)."""
         return {
-            "bm25": lexical[at],
+            "bm25": asked.lexical[at],
             "tfidf": self._tfidf.at(asked.tfidf, at),
             "common": self._shared.at(asked.shared, at),
             "mass": self._mass[at],
             "words": self._log_words[at],
             "degree": self._log_degree[at],
-            "tower": tower[at],
+            "tower": asked.tower[at],
             "latent": self._points[at] @ asked.point,
             "latent_near": self._near[at] @ asked.point,
             "query_query": self.as_query[at] @ asked.vector,
@@ -220,13 +219,12 @@ class Clues:
             "query_query": added.as_query @ asked.vector,
         }
 
-    def _own(
-        self, raw: dict[str, Floats], asked: _Asked, lexical: Floats, tower: Floats
-    ) -> Iterator[Floats]:
+    def _own(self, raw: dict[str, Floats], asked: _Asked) -> Iterator[Floats]:
         """What a node and the query say by themselves, in the order of `OWN`."""
+        tower = asked.tower
         top = float(tower.max(initial=-np.inf))
         yield raw["bm25"]
-        yield raw["bm25"] / max(float(lexical.max(initial=0)), SMALLEST)
+        yield raw["bm25"] / max(float(asked.lexical.max(initial=0)), SMALLEST)
         yield raw["tfidf"]
         yield raw["common"] / max(self._mass_of(asked.words), SMALLEST)
         yield raw["common"] / np.maximum(raw["mass"], SMALLEST)
@@ -247,8 +245,9 @@ class Clues:
 
     def _votes(
         self, near: IntArray, lexical: Floats, likeness: Floats
-    ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-        """Votes for all nodes by kind, shape (n,)."""
+    ) -> Iterator[tuple[str, Votes]]:
+        """Votes by kind."""
+        vote, root = self.ballots.vote, self.ballots.root
         by_words = lexical / max(float(lexical.max(initial=0)), SMALLEST)
         by_towers = np.maximum(likeness, 0) / max(float(likeness.max(initial=0)), SMALLEST)
         closeness = {"words": by_words, "both": (by_words + by_towers) / 2}
@@ -257,38 +256,46 @@ class Clues:
             best = largest(close, count)
             strength = (close[best] / max(float(close.max(initial=0)), SMALLEST)) ** power
             voters = near[best]
-            yield name, self.vote(voters, strength)
+            yield name, vote(voters, strength)
             if name in WIDE:
-                even = self.vote(voters, strength / self._root[voters])
+                even = vote(voters, strength / root[voters])
                 yield f"{name}_even", even
-                far = largest(even, FAR_VOTERS)
-                yield f"{name}_far", self.vote(far, even[far] / self._root[far] ** 2)
+                far = even.best(FAR_VOTERS)
+                yield f"{name}_far", vote(far, even.of(far) / root[far] ** 2)
 
-    def vote(self, voters: IntArray, strength: Floats) -> NDArray[np.float64]:
-        """Σ over the voters w of strength_w · [x linked to w], for all nodes x, shape (n,)."""
-        begin, end = self._links.indptr[voters], self._links.indptr[voters + 1]
-        sizes = end - begin
-        inside = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        linked = self._links.indices[np.repeat(begin, sizes) + inside]
-        weight = np.repeat(strength, sizes).astype(np.float64)
-        return np.asarray(np.bincount(linked, weight, len(self._degree)), np.float64)
+    def _vote_features(self, votes: dict[str, Votes], at: IntArray) -> Iterator[Floats]:
+        for name in (*VOTES, *EVEN, *FAR):
+            yield _share(votes[name], at)
+            yield np.log1p(8 * votes[name].of(at))
+        for name in WIDE:
+            yield _share(votes[name].over(self.ballots.root), at)
+            yield _share(votes[name].over(np.maximum(self.ballots.degree, 1)), at)
 
-    def look_again(self, look: Look, first: Floats) -> NDArray[np.float32]:
-        """Features with what the best of a first ranking, scores of shape (c + m,), say."""
-        known = first[: len(look.places)]
-        gap = first - known.max()
-        share = np.exp(gap) / np.exp(gap[: len(known)]).sum()
-        best = largest(known, AGAIN)
-        voters, strength = look.places[best], share[best] / share[best].max(initial=SMALLEST)
-        again = self.vote(voters, strength)
-        even = self.vote(voters, strength / self._root[voters])
-        middle = strength @ self.as_node[voters]
-        more = [
-            first, gap, share, *_scaled(again, look.home), *_scaled(even, look.home),
-            _part(again / self._root, look.home), _part(again / self._root**2, look.home),
-            look.as_node @ (middle / max(float(np.linalg.norm(middle)), SMALLEST)),
-        ]  # fmt: skip
-        return np.hstack([look.features, np.stack(more, 1).astype(np.float32)])
+
+def kin_weights(look: Look, scores: Floats) -> Floats:
+    """Weights e^score of nodes and added ones, those of the nodes summing to 1, (c + m,)."""
+    known = scores[: len(look.places)]
+    weight: Floats = np.exp(scores - known.max(initial=-np.inf))
+    return weight / max(float(weight[: len(known)].sum()), SMALLEST)
+
+
+def with_kin(ballots: Ballots, look: Look, features: Table, scores: Floats) -> Table:
+    """Features and what the nodes vote whose learned scores, shape (c + m,), are highest.
+
+    Node x gets Σ over the voters w of weight_w · [x linked to w] / d_w: the chance that it is
+    drawn from the links of a node that is drawn by its weight.
+    """
+    weight = kin_weights(look, scores)
+    best = largest(weight[: len(look.places)], KIN_VOTERS)
+    voters = look.places[best]
+    votes = ballots.vote(voters, weight[best] / np.maximum(ballots.degree[voters], 1))
+    mine = votes.of(look.home)
+    root = np.where(look.home >= 0, ballots.root[look.home], 1)
+    more = [
+        _share(votes, look.home), np.log(mine + FAINTEST), np.log(mine / root + FAINTEST),
+        np.log(weight + SMALLEST), weight,
+    ]  # fmt: skip
+    return np.hstack([features, np.stack(more, 1).astype(np.float32)])
 
 
 def node_vectors(towers: Towers, points: Table, links: Any) -> tuple[Table, Table, Table]:
@@ -297,21 +304,7 @@ def node_vectors(towers: Towers, points: Table, links: Any) -> tuple[Table, Tabl
     return near, towers.query(points), towers.node(points, near)
 
 
-def _vote_features(
-    votes: dict[str, NDArray[np.float64]], at: IntArray, root: Table, degree: IntArray
-) -> Iterator[Floats]:
-    for name in (*VOTES, *EVEN, *FAR):
-        yield from _scaled(votes[name], at)
-    for name in WIDE:
-        yield _part(votes[name] / root, at)
-        yield _part(votes[name] / np.maximum(degree, 1), at)
-
-
-def _scaled(votes: Floats, home: IntArray) -> tuple[Floats, Floats]:
-    return _part(votes, home), np.log1p(8 * np.where(home >= 0, votes[home], 0))
-
-
-def _part(votes: Floats, home: IntArray) -> Floats:
-    """Votes of some nodes as shares of the most that any node has; 0 for a node without links."""
-    share: Floats = np.where(home >= 0, votes[home], 0) / max(float(votes.max(initial=0)), SMALLEST)
+def _share(votes: Votes, nodes: IntArray) -> Floats:
+    """Votes of some nodes as shares of the most that any node has."""
+    share: Floats = votes.of(nodes) / max(votes.most, SMALLEST)
     return share

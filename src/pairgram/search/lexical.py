@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pairgram.search.votes import entries, summed
 from pairgram.text.cleaning import cleaner
 
 Words = Callable[[str], list[str]]
@@ -131,8 +132,11 @@ class LexicalIndex:
 
     def at(self, query: Any, texts: NDArray[np.int64]) -> Floats:
         """Scores of one query, shape (1, v), with some texts, shape (k,)."""
-        scores: Floats = (self._by_text[texts] @ query.T).toarray().ravel()
-        return scores
+        weight = np.zeros(self._by_text.shape[1], np.float32)
+        weight[query.indices] = query.data
+        places, sizes = entries(self._by_text.indptr, texts)
+        products = self._by_text.data[places] * weight[self._by_text.indices[places]]
+        return summed(np.repeat(np.arange(len(texts)), sizes), products, len(texts))
 
     def scores_of(self, queries: Any, texts: Sequence[str]) -> Floats:
         """Scores of rows of `queries`, shape (b, v), with other texts, shape (b, m).

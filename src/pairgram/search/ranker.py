@@ -1,4 +1,4 @@
-"""The ranker: from what speaks for links to scores, in two looks."""
+"""The ranker: from what speaks for links to scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.search.clues import FIRST, SECOND, Added, Clues, Floats, Look, Words
+from pairgram.search.clues import FIRST, KIN, Added, Clues, Floats, Look, Words, with_kin
 from pairgram.search.towers import Table
+from pairgram.search.votes import Ballots
 
 RANKED = "ranked"
 LAYERS = ("in", "middle", "out")
@@ -66,13 +67,14 @@ class Ranker:
 
     Attributes
     ----------
-    first, second
-        Judges of a first look and of a second one, which knows what the first ranks best; None
-        where a second did not help.
+    voters
+        Judges of who is to vote, one after the other: each reads what the one before had voted.
+    last
+        Judge of the links, which reads all of it.
     """
 
-    first: Judge
-    second: Judge | None
+    voters: tuple[Judge, ...]
+    last: Judge
 
     def scores(
         self, clues: Clues, texts: Sequence[Words], points: Table, added: Added | None = None
@@ -84,31 +86,36 @@ class Ranker:
         return np.stack([self._row(clues, look) for look in clues.look(texts, points, added)])
 
     def _row(self, clues: Clues, look: Look) -> Floats:
-        scores, count = self.judge(clues, look), len(look.places)
+        scores, count = self.judge(clues.ballots, look), len(look.places)
         below = scores.min(initial=0) - 1
         row: Floats = below + (look.tower - look.tower.max(initial=-np.inf))
         row[look.places] = scores[:count]
         return np.append(row, scores[count:])
 
-    def judge(self, clues: Clues, look: Look) -> Floats:
+    def judge(self, ballots: Ballots, look: Look) -> Floats:
         """Scores of the nodes that were looked at and of the added ones, shape (c + m,)."""
-        first = self.first.scores(look.features)
-        if self.second is None or not len(look.places):
-            return first
-        return self.second.scores(clues.look_again(look, first))
+        features = look.features
+        for voter in self.voters:
+            features = with_kin(ballots, look, features, voter.scores(features))
+        return self.last.scores(features)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays that `from_arrays` reads."""
-        second = {} if self.second is None else self.second.arrays("second/")
-        return {**self.first.arrays("first/"), **second}
+        found = self.last.arrays("last/")
+        for number, voter in enumerate(self.voters):
+            found |= voter.arrays(f"voters/{number}/")
+        return found
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Ranker":
         """Read what `arrays` made; what does not fit raises `InputError`."""
-        has_second = any(name.startswith("second/") for name in arrays)
-        size = len(FIRST) + len(SECOND)
-        second = Judge.from_arrays(arrays, "second/", size) if has_second else None
-        return cls(Judge.from_arrays(arrays, "first/", len(FIRST)), second)
+        rounds = {name.split("/")[1] for name in arrays if name.startswith("voters/")}
+        sizes = [len(FIRST) + number * len(KIN) for number in range(len(rounds) + 1)]
+        voters = [
+            Judge.from_arrays(arrays, f"voters/{number}/", size)
+            for number, size in enumerate(sizes[:-1])
+        ]
+        return cls(tuple(voters), Judge.from_arrays(arrays, "last/", sizes[-1]))
 
 
 def _member(weights: Mapping[str, NDArray[Any]], rows: Table) -> Floats:

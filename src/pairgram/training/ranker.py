@@ -1,6 +1,6 @@
 """Training of the ranker: true links above all other nodes that are worth a look."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,8 @@ SMALLEST, NEVER = 1e-6, -1e9
 
 
 @dataclass(frozen=True)
-class JudgeSettings:
-    """How a judge is trained.
+class Descent:
+    """How a module is trained on queries.
 
     Attributes
     ----------
@@ -32,17 +32,29 @@ class JudgeSettings:
         Queries of a batch.
     learning_rate, decay
         First rate of AdamW, which falls linearly to 0, and its weight decay.
+    """
+
+    hidden: int = 64
+    epochs: int = 8
+    batch_size: int = 32
+    learning_rate: float = 1e-3
+    decay: float = 1e-2
+
+
+@dataclass(frozen=True)
+class JudgeSettings(Descent):
+    """How a judge is trained.
+
+    Attributes
+    ----------
     most
         Nodes of a query that a pass reads: its links and others drawn at random.
     members
         Trainings from new starts whose mean is taken.
     """
 
-    hidden: int = 64
-    epochs: int = 20
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    decay: float = 1e-2
+    hidden: int = 128
+    epochs: int = 12
     most: int = 256
     members: int = 3
 
@@ -88,61 +100,73 @@ def train_judge(
         Where to work.
     """
     some = [i for i, mask in enumerate(is_link) if mask.any()]
-    features, is_link = [features[i] for i in some], [is_link[i] for i in some]
-    stacked = np.concatenate(features)
-    mean, spread = stacked.mean(axis=0), stacked.std(axis=0) + SMALLEST
-    scaled = [np.clip((rows - mean) / spread, -BOUND, BOUND) for rows in features]
+    is_link = [is_link[i] for i in some]
+    mean, spread, scaled = by_feature([features[i] for i in some])
+
+    def loss(net: JudgeNet, chosen: NDArray[np.int64], random: np.random.Generator) -> Tensor:
+        drawn = [(i, _some(is_link[i], settings.most, random)) for i in chosen.tolist()]
+        rows = np.concatenate([scaled[i][kept] for i, kept in drawn])
+        links = np.concatenate([is_link[i][kept] for i, kept in drawn])
+        query = np.repeat(np.arange(len(drawn)), [len(kept) for _, kept in drawn])
+        on_device = [torch.from_numpy(part).to(device) for part in (rows, links, query)]
+        return _loss(net, on_device[0], on_device[1], on_device[2], len(drawn))
+
+    width = features[0].shape[1]
     members = [
-        _member(scaled, is_link, settings, seed + k, device) for k in range(settings.members)
+        descend(loss, len(scaled), width, settings, seed + k, device)
+        for k in range(settings.members)
     ]
-    return Judge(mean.astype(np.float32), spread.astype(np.float32), tuple(members))
+    return Judge(mean, spread, tuple(members))
 
 
-def _member(
-    features: Sequence[Table],
-    is_link: Sequence[Mask],
-    settings: JudgeSettings,
+def by_feature(features: Sequence[Table]) -> tuple[Table, Table, list[Table]]:
+    """Mean and spread of every feature, shape (f,), and all of them scaled by these."""
+    count = sum(map(len, features))
+    mean = sum(rows.sum(axis=0, dtype=np.float64) for rows in features) / count
+    spread = np.sqrt(sum(((rows - mean) ** 2).sum(axis=0) for rows in features) / count) + SMALLEST
+    mean, spread = mean.astype(np.float32), spread.astype(np.float32)
+    return mean, spread, [np.clip((rows - mean) / spread, -BOUND, BOUND) for rows in features]
+
+
+def descend(
+    loss_of: Callable[[JudgeNet, NDArray[np.int64], np.random.Generator], Tensor],
+    queries: int,
+    features: int,
+    settings: Descent,
     seed: int,
     device: Any,
 ) -> dict[str, NDArray[Any]]:
+    """Weights of a module after passes over the queries with AdamW at a falling rate."""
     random = np.random.default_rng(seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = JudgeNet(features[0].shape[1], settings.hidden).to(device)
+        net = JudgeNet(features, settings.hidden).to(device)
         optimizer = torch.optim.AdamW(net.parameters(), weight_decay=settings.decay)
-        batches = -(-len(features) // settings.batch_size)
+        batches = -(-queries // settings.batch_size)
         steps = settings.epochs * batches
         for step in range(steps):
             if step % batches == 0:
-                order = np.array_split(random.permutation(len(features)), batches)
+                order = np.array_split(random.permutation(queries), batches)
             optimizer.param_groups[0]["lr"] = settings.learning_rate * (1 - step / steps)
-            batch = _padded(features, is_link, order[step % batches], settings, random)
-            loss = _loss(net, *(part.to(device) for part in batch))
+            loss = loss_of(net, order[step % batches], random)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
     return {name: array.detach().cpu().numpy().copy() for name, array in net.state_dict().items()}
 
 
-def _loss(net: JudgeNet, rows: Tensor, links: Tensor, there: Tensor) -> Tensor:
-    scores = net(rows)  # (b, c)
-    others = torch.logsumexp(scores.masked_fill(links | ~there, NEVER), 1, keepdim=True)
-    return (F.softplus(others - scores) * links).sum() / links.sum()
+def _loss(net: JudgeNet, rows: Tensor, links: Tensor, query: Tensor, queries: int) -> Tensor:
+    scores = net(rows)
+    others = log_sum_exp(scores[~links], query[~links], queries)
+    return F.softplus(others[query[links]] - scores[links]).mean()
 
 
-def _padded(
-    features: Sequence[Table], is_link: Sequence[Mask], chosen: NDArray[np.int64],
-    settings: JudgeSettings, random: np.random.Generator,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Features, links and what is there at all, for some queries, (b, c, …)."""
-    drawn = [(i, _some(is_link[i], settings.most, random)) for i in chosen.tolist()]
-    shape = (len(drawn), max(len(kept) for _, kept in drawn))
-    rows = np.zeros((*shape, features[0].shape[1]), np.float32)
-    links, there = np.zeros(shape, bool), np.zeros(shape, bool)
-    for row, (i, kept) in enumerate(drawn):
-        rows[row, : len(kept)], links[row, : len(kept)] = features[i][kept], is_link[i][kept]
-        there[row, : len(kept)] = True
-    return torch.from_numpy(rows), torch.from_numpy(links), torch.from_numpy(there)
+def log_sum_exp(scores: Tensor, query: Tensor, queries: int) -> Tensor:
+    """Logarithms of the sums of e^score by query, shape (queries,); far below 0 for none."""
+    top = scores.new_full((queries,), NEVER).scatter_reduce(0, query, scores.detach(), "amax")
+    raised = (scores - top[query]).exp()
+    total = raised.new_zeros(queries).index_add(0, query, raised)
+    return top + total.clamp(min=SMALLEST).log()
 
 
 def _some(mask: Mask, most: int, random: np.random.Generator) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pairgram.search.towers import Table, Towers, neighbour_means
+from pairgram.search.votes import entries
 
 IntArray = NDArray[np.int64]
 
@@ -45,9 +46,9 @@ class TowerSettings:
     dropout: float = 0.1
     parts: int = 5
     batch_size: int = 1024
-    drawn: int = 1024
-    steps: int = 2000
-    learning_rate: float = 2e-3
+    drawn: int = 256
+    steps: int = 700
+    learning_rate: float = 4e-3
 
 
 class TowerNet(nn.Module):
@@ -184,11 +185,11 @@ class _Batches:
     ) -> tuple[IntArray, IntArray]:
         """Rows and columns of known links beside the one that is looked for."""
         self._place[nodes] = np.arange(len(nodes))
-        begin, end = self._links.indptr[source], self._links.indptr[source + 1]
-        sizes = (end - begin).astype(np.int64)
-        row = np.repeat(np.arange(len(source)), sizes)
-        inside = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        column = self._place[self._links.indices[np.repeat(begin, sizes) + inside]]
+        places, sizes = entries(self._links.indptr, source)
+        row, column = (
+            np.repeat(np.arange(len(source)), sizes),
+            self._place[self._links.indices[places]],
+        )
         self._place[nodes] = -1
         keep = (column >= 0) & (column != place[row])
         return row[keep], column[keep]
