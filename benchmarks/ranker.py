@@ -10,17 +10,26 @@ results/benchmarks/ranker.json and .md.
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from pairgram.datasets import load
-from pairgram.models.rehearsing import judged_by_the_other, mrr_of, rehearse, voted_by_the_other
+from pairgram.models.rehearsing import (
+    Query,
+    judged_by_the_other,
+    mrr_of,
+    rehearse,
+    voted_by_the_other,
+)
 from pairgram.search.clues import FIRST, KIN
 from pairgram.text.cleaning import cleaner
 
 OUT = Path("results/benchmarks")
 SEED = 0
+TEN = 10
+FATES = ("first ten", "later", "never looked at")
 ROUNDS = 2
 VOTERS = ("words_20", "words_100", "both_")
 PARTS = {"BM25 alone": "bm25", "towers alone": "tower", "votes by BM25 alone": "words_20_share"}
@@ -48,11 +57,13 @@ def measure(name: str, device: str) -> dict[str, object]:
     is_link = [query.is_link for query in queries]
     features = [query.look.features for query in queries]
 
+    last: list[np.ndarray] = []
+
     def judged(rows: list[np.ndarray]) -> dict[str, float]:
         began = time.perf_counter()
-        scores = judged_by_the_other(rows, is_link, SEED, device)
+        last[:] = judged_by_the_other(rows, is_link, SEED, device)
         took = time.perf_counter() - began
-        return figures(scores, is_link, total) | {"seconds": took}
+        return figures(last, is_link, total) | {"seconds": took}
 
     rows = {}
     for label, dropped in GROUPS.items():
@@ -74,8 +85,38 @@ def measure(name: str, device: str) -> dict[str, object]:
     return {
         "queries": len(queries), "links": total, "looked_at": looked / total,
         "nodes_looked_at": float(np.mean([len(query.look.places) for query in queries])),
-        "seconds": found.seconds, "device": device, "rows": rows,
+        "seconds": found.seconds, "device": device, "rows": rows, "fates": fates(queries, last),
     }  # fmt: skip
+
+
+def fates(queries: Sequence[Query], scores: Sequence[np.ndarray]) -> dict[str, dict[str, float]]:
+    """What is known of the links among the first ten, of later ones, of those never looked at."""
+    found: dict[str, list[tuple[float, ...]]] = {
+        "first ten": [],
+        "later": [],
+        "never looked at": [],
+    }
+    common, votes = FIRST.index("of_query"), FIRST.index("both_100_even_share")
+    for query, row in zip(queries, scores, strict=True):
+        mask, degree = query.is_link, query.ballots.degree
+        others = np.sort(row[~mask])
+        for at in np.flatnonzero(mask):
+            above = len(others) - np.searchsorted(others, row[at], side="right")
+            known = query.look.features[at, [common, votes]]
+            card = (degree[query.look.places[at]], len(query.wanted), known[0], known[1] == 0)
+            found["first ten" if above < TEN else "later"].append(card)
+        unseen = np.setdiff1d(query.wanted, query.look.places)
+        found["never looked at"] += [(degree[x], len(query.wanted), np.nan, np.nan) for x in unseen]
+    total = sum(map(len, found.values()))
+    table = {}
+    for name, cards in found.items():
+        degree, links, shared, unvoted = np.array(cards, float).reshape(-1, 4).T
+        table[name] = {
+            "share": len(cards) / total, "degree": float(np.median(degree)),
+            "links": float(np.median(links)), "common": float(np.nanmean([*shared, np.nan])),
+            "unvoted": float(np.nanmean([*unvoted, np.nan])),
+        }  # fmt: skip
+    return table
 
 
 def figures(scores: list[np.ndarray], is_link: list[np.ndarray], total: int) -> dict[str, float]:
@@ -111,8 +152,22 @@ def page(cards: dict[str, dict]) -> str:
             shown = "–" if took is None else f"{took:.1f}"
             figure = f"{row['mrr']:.4f} | {row['hits@10']:.4f} | {gap:+.4f} | {shown}"
             lines.append(f"| {label} | {figure} |")
-        lines.append("")
+        lines += ["", *fate_lines(card["fates"]), ""]
     return "\n".join(lines)
+
+
+def fate_lines(table: dict[str, dict[str, float]]) -> list[str]:
+    """What became of the links, as a table."""
+    lines = [
+        "| where a true link stands | share of links | median degree of the node | median links of "
+        "the query | mean share of the query's words that it has | without any vote |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for name, row in table.items():
+        ends = ["–" if np.isnan(row[key]) else f"{row[key]:.1%}" for key in ("common", "unvoted")]
+        middle = f"{row['share']:.1%} | {row['degree']:.0f} | {row['links']:.0f}"
+        lines.append(f"| {name} | {middle} | {' | '.join(ends)} |")
+    return lines
 
 
 def main() -> None:
