@@ -92,3 +92,20 @@ def test_vote_equals_the_slow_one(similarity, nearest, power):
 def test_fusion_divides_each_by_its_maximum():
     votes, lexical = np.array([[4.0, 0.0], [0.0, 0.0]]), np.array([[1.0, 10.0], [0.0, 5.0]])
     assert fuse(votes, lexical, 0.75) == pytest.approx(np.array([[0.775, 0.25], [0.0, 0.25]]))
+
+
+@pytest.mark.quick
+@settings(max_examples=40)
+@given(CORPUS, st.lists(TEXT, min_size=1, max_size=4))
+def test_indexes_counted_once_are_those_counted_one_by_one(corpus, queries):
+    cut, asked = [text.split() for text in corpus], [text.split() for text in queries]
+    kinds = (LexicalIndex.bm25, LexicalIndex.tfidf, LexicalIndex.shared)
+    for together, kind in zip(LexicalIndex.family(cut), kinds, strict=True):
+        alone = kind(corpus, str.split)
+        expected = alone.scores(alone.queries(queries))
+        np.testing.assert_allclose(
+            together.scores(together.queries(asked)), expected, rtol=1e-5, atol=1e-6
+        )
+        at = np.arange(len(corpus))[::-1]
+        one = together.queries(asked[:1])
+        np.testing.assert_allclose(together.at(one, at), expected[0][at], rtol=1e-5, atol=1e-6)

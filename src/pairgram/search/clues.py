@@ -136,10 +136,7 @@ class Clues:
     ) -> None:
         self.towers, self.ballots, self._points = towers, Ballots(links), points
         self._degree = self.ballots.degree
-        self._bm25, self._tfidf, self._shared = (
-            kind(texts, list)  # type: ignore[arg-type]  # words already
-            for kind in (LexicalIndex.bm25, LexicalIndex.tfidf, LexicalIndex.shared)
-        )
+        self._bm25, self._tfidf, self._shared = LexicalIndex.family(texts)
         made = node_vectors(towers, points, links) if vectors is None else vectors
         self._near, self.as_query, self.as_node = made
         self._prior = towers.prior(self._degree)

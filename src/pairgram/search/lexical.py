@@ -87,22 +87,40 @@ class LexicalIndex:
     @classmethod
     def tfidf(cls, texts: Iterable[str], words: Words = plain_words) -> Self:
         """Cosine of the vectors tf · (1 + log((1 + n) / (1 + df)))."""
-        from sklearn.feature_extraction.text import TfidfTransformer
-
-        ids, vocabulary = _number([words(text) for text in texts])
-        counts = _counts(ids, max(len(vocabulary), 1))
-        transform = TfidfTransformer().fit(counts)
-        return cls(transform.transform(counts), vocabulary, words, transform.transform)
+        return cls._tfidf(*_counted([words(text) for text in texts]), words)
 
     @classmethod
     def shared(cls, texts: Iterable[str], words: Words = plain_words) -> Self:
         """Σ over the distinct words that both texts have of Lucene's idf; see `bm25`."""
-        ids, vocabulary = _number([words(text) for text in texts])
-        counts = _counts(ids, max(len(vocabulary), 1))
+        return cls._shared(*_counted([words(text) for text in texts]), words)
+
+    @classmethod
+    def family(cls, texts: Sequence[Sequence[str]], k1: float = 1.2, b: float = 0.75) -> list[Self]:
+        """`bm25`, `tfidf` and `shared` of texts given as words, which are counted once."""
+        counts, vocabulary = _counted(texts)
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
         frequency = np.bincount(counts.indices, minlength=counts.shape[1])
-        idf = np.log1p((len(ids) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
-        counts.data = idf[counts.indices]
-        return cls(counts, vocabulary, words, _present, _Idf(idf))
+        as_texts = _Bm25(frequency, len(texts), float(lengths.mean()), k1, b)
+        return [
+            cls(as_texts(counts, lengths), vocabulary, list, text_weight=as_texts),
+            cls._tfidf(counts, vocabulary, list),
+            cls._shared(counts, vocabulary, list),
+        ]
+
+    @classmethod
+    def _tfidf(cls, counts: Any, vocabulary: dict[str, int], words: Words) -> Self:
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        transform = TfidfTransformer().fit(counts)
+        return cls(transform.transform(counts), vocabulary, words, transform.transform)
+
+    @classmethod
+    def _shared(cls, counts: Any, vocabulary: dict[str, int], words: Words) -> Self:
+        count, frequency = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
+        idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        weight = counts.copy()
+        weight.data = idf[weight.indices]
+        return cls(weight, vocabulary, words, _present, _Idf(idf))
 
     @property
     def word_weight(self) -> NDArray[np.float32]:
@@ -206,6 +224,12 @@ def _number(texts: Sequence[Sequence[str]]) -> tuple[list[list[int]], dict[str, 
     vocabulary: dict[str, int] = {}
     ids = [[vocabulary.setdefault(word, len(vocabulary)) for word in text] for text in texts]
     return ids, vocabulary
+
+
+def _counted(texts: Sequence[Sequence[str]]) -> tuple[Any, dict[str, int]]:
+    """How often a text has a word, sparse, shape (n, v), and the words."""
+    ids, vocabulary = _number(texts)
+    return _counts(ids, max(len(vocabulary), 1)), vocabulary
 
 
 def _counts(ids: Sequence[Sequence[int]], width: int) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -89,20 +90,19 @@ class LatentSpace:
         weighed = self._weigh(self._raw(*_counts(texts)))
         return unit(np.asarray(weighed @ self._full_basis, np.float32))
 
-    @property
+    @cached_property
     def _full_basis(self) -> Table:
-        kept: Table | None = self.__dict__.get("_basis32")
-        if kept is None:
-            kept = self.basis.astype(np.float32)
-            object.__setattr__(self, "_basis32", kept)
-        return kept
+        return self.basis.astype(np.float32)
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self.words)}
 
     def _raw(self, counts: Any, distinct: Sequence[str]) -> Any:
         """Counts of known words and n-grams, sparse, shape (m, v + BUCKETS)."""
         from scipy.sparse import csr_array, hstack
 
-        known = {word: place for place, word in enumerate(self.words)}
-        place = np.array([known.get(word, -1) for word in distinct], np.int64)
+        place = np.array([self._known.get(word, -1) for word in distinct], np.int64)
         has = np.flatnonzero(place >= 0)
         ones = np.ones(len(has), np.float32)
         chosen = csr_array((ones, (has, place[has])), shape=(len(distinct), len(self.words)))
