@@ -109,10 +109,9 @@ class LexicalIndex:
 
     @classmethod
     def _tfidf(cls, counts: Any, vocabulary: dict[str, int], words: Words) -> Self:
-        from sklearn.feature_extraction.text import TfidfTransformer
-
-        transform = TfidfTransformer().fit(counts)
-        return cls(transform.transform(counts), vocabulary, words, transform.transform)
+        frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+        weigh = _Tfidf((np.log((1 + counts.shape[0]) / (1 + frequency)) + 1).astype(np.float32))
+        return cls(weigh(counts), vocabulary, words, weigh)
 
     @classmethod
     def _shared(cls, counts: Any, vocabulary: dict[str, int], words: Words) -> Self:
@@ -191,6 +190,22 @@ class _Idf:
         """Idf of every word that a text has, sparse, shape (m, v)."""
         weight = counts.tocsr().astype(np.float32)
         weight.data = self._idf[weight.indices]
+        return weight
+
+
+class _Tfidf:
+    """Weights of the words of texts and of queries; see `LexicalIndex.tfidf`."""
+
+    def __init__(self, idf: NDArray[np.float32]) -> None:
+        self._idf = idf
+
+    def __call__(self, counts: Any) -> Any:
+        """Weights of length 1 by text, sparse, shape (m, v)."""
+        weight = counts.tocsr().astype(np.float32)
+        weight.data *= self._idf[weight.indices]
+        row = np.repeat(np.arange(weight.shape[0]), np.diff(weight.indptr))
+        length = np.sqrt(summed(row, weight.data**2, weight.shape[0]))
+        weight.data /= length[row].astype(np.float32)
         return weight
 
 
