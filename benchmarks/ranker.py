@@ -18,6 +18,7 @@ import numpy as np
 from pairgram.datasets import load
 from pairgram.models.rehearsing import (
     Query,
+    carried_by,
     judged_by_the_other,
     mrr_of,
     rehearse,
@@ -76,9 +77,10 @@ def measure(name: str, device: str) -> dict[str, object]:
     for part, column in PARTS.items():
         at = FIRST.index(column)
         rows[part] = figures([f[:, at] for f in features], is_link, total)
+    carried = [carried_by(query) for query in queries]
     for number in range(1, ROUNDS + 1):
         began = time.perf_counter()
-        features = voted_by_the_other(queries, features, SEED, device)
+        features = voted_by_the_other(queries, features, carried, SEED, device)
         took = time.perf_counter() - began
         at = features[0].shape[1] - len(KIN) + KIN.index("kin_log")
         label = f"learned votes, round {number}"

@@ -149,6 +149,16 @@ def test_mrr_counts_links_that_were_not_looked_at():
     assert mrr_of(scores, is_link, 2) == pytest.approx((1 / 2.5) / 2)
 
 
+def test_links_that_nobody_else_has_leave_nobody_to_vote():
+    nodes = np.arange(200)
+    texts = [f"word{node % 7} pair{node // 2}" for node in nodes]
+    pairs = pg.TextGraph.from_edges(nodes[::2], nodes[1::2], texts=texts)
+    model = build().fit(pairs)
+    assert model.ranking_.ranker.voters == ()
+    assert "learned votes" not in model.ranking_.notes.mrr
+    assert np.isfinite([s.score for s in model.suggest("word3 pair31", k=200)]).all()
+
+
 @pytest.mark.quick
 def test_no_texts_is_one_clear_line(graph):
     bare = pg.TextGraph.from_edges(graph.source, graph.target)

@@ -1,4 +1,4 @@
-"""The ranker of a model: how it is fitted, kept, and asked for the links of new texts."""
+"""The ranker of a model: how it is kept, and asked for the links of new texts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -93,7 +93,7 @@ def fit_ranking(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") ->
     how their links stand among all other nodes.
     """
     rehearsal = rehearse(graph, words, seed, device)
-    if rehearsal is None:
+    if rehearsal is None or not any(query.is_link.any() for query in rehearsal.queries):
         return None
     ranker, notes = _fit_ranker(rehearsal, seed, device)
     return Ranking(rehearsal.space, rehearsal.towers, ranker, notes)
@@ -164,13 +164,13 @@ def _fit_ranker(rehearsal: Rehearsal, seed: int, device: Any) -> tuple[Ranker, R
     mrr = {name: mrr_of([f[:, c] for f in features], is_link, total) for name, c in columns.items()}
     judged = judged_by_the_other(features, is_link, seed, device)
     mrr["whole"] = mrr_of(judged, is_link, total)
-    voters: list[Judge] = []
-    while len(voters) < MOST_ROUNDS:
-        more = voted_by_the_other(queries, features, seed, device)
+    carried, voters = [carried_by(query) for query in queries], list[Judge]()
+    while len(voters) < MOST_ROUNDS and any(mine.links for mine in carried):
+        more = voted_by_the_other(queries, features, carried, seed, device)
         found = mrr_of(judged_by_the_other(more, is_link, seed, device), is_link, total)
         if found <= mrr["whole"]:
             break
-        voters.append(train_voters(features, carried(queries), Descent(), seed, device))
+        voters.append(train_voters(features, carried, Descent(), seed, device))
         features, mrr["whole"] = more, found
         mrr["learned votes"] = mrr_of([f[:, KIN_LOG] for f in features], is_link, total)
     judge = train_judge(features, is_link, JudgeSettings(), seed, device)
@@ -178,26 +178,24 @@ def _fit_ranker(rehearsal: Rehearsal, seed: int, device: Any) -> tuple[Ranker, R
 
 
 def voted_by_the_other(
-    queries: Sequence[Query], features: Sequence[Table], seed: int, device: Any
+    queries: Sequence[Query],
+    features: Sequence[Table],
+    carried: "Sequence[Carried]",
+    seed: int,
+    device: Any,
 ) -> list[Table]:
     """Features with the votes of voters that were trained on the other half of the queries."""
     from pairgram.training.ranker import Descent, halves
     from pairgram.training.voters import train_voters
 
-    links = carried(queries)
     more: list[Table] = [np.empty((0, 0), np.float32)] * len(queries)
     for train, test in halves(len(queries), seed):
-        some = [features[i] for i in train], [links[i] for i in train]
+        some = [features[i] for i in train], [carried[i] for i in train]
         voter = train_voters(*some, Descent(), seed, device)
         for i in test.tolist():
             query, rows = queries[i], features[i]
             more[i] = with_kin(query.ballots, query.look, rows, voter.scores(rows))
     return more
-
-
-def carried(queries: Sequence[Query]) -> "list[Carried]":
-    """Of each query which of its links the nodes have that were looked at."""
-    return [carried_by(query) for query in queries]
 
 
 def carried_by(query: Query) -> "Carried":

@@ -101,7 +101,7 @@ def train_judge(
     """
     some = [i for i, mask in enumerate(is_link) if mask.any()]
     is_link = [is_link[i] for i in some]
-    mean, spread, scaled = by_feature([features[i] for i in some])
+    mean, spread, scaled = by_feature(features, some)
 
     def loss(net: JudgeNet, chosen: NDArray[np.int64], random: np.random.Generator) -> Tensor:
         drawn = [(i, _some(is_link[i], settings.most, random)) for i in chosen.tolist()]
@@ -119,13 +119,14 @@ def train_judge(
     return Judge(mean, spread, tuple(members))
 
 
-def by_feature(features: Sequence[Table]) -> tuple[Table, Table, list[Table]]:
-    """Mean and spread of every feature, shape (f,), and all of them scaled by these."""
-    count = sum(map(len, features))
-    mean = sum(rows.sum(axis=0, dtype=np.float64) for rows in features) / count
-    spread = np.sqrt(sum(((rows - mean) ** 2).sum(axis=0) for rows in features) / count) + SMALLEST
-    mean, spread = mean.astype(np.float32), spread.astype(np.float32)
-    return mean, spread, [np.clip((rows - mean) / spread, -BOUND, BOUND) for rows in features]
+def by_feature(features: Sequence[Table], some: Sequence[int]) -> tuple[Table, Table, list[Table]]:
+    """Mean and spread of every feature in some queries, shape (f,), and those queries scaled."""
+    chosen = [features[i] for i in some]
+    count, zero = max(sum(map(len, chosen)), 1), np.zeros(features[0].shape[1])
+    mean = sum((rows.sum(axis=0, dtype=np.float64) for rows in chosen), zero) / count
+    squares = sum((((rows - mean) ** 2).sum(axis=0) for rows in chosen), zero)
+    low, wide = mean.astype(np.float32), (np.sqrt(squares / count) + SMALLEST).astype(np.float32)
+    return low, wide, [np.clip((rows - low) / wide, -BOUND, BOUND) for rows in chosen]
 
 
 def descend(

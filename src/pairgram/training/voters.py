@@ -64,7 +64,7 @@ def train_voters(
         Where to work.
     """
     some = [i for i, mine in enumerate(carried) if mine.links]
-    mean, spread, scaled = by_feature([features[i] for i in some])
+    mean, spread, scaled = by_feature(features, some)
     kept = [carried[i] for i in some]
 
     def loss(net: JudgeNet, chosen: IntArray, _: np.random.Generator) -> Tensor:
