@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram import params
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
 from pairgram.graph.fingerprint import degree_hash
 from pairgram.models.counting import CountingModel
 from pairgram.models.curating import CONTINUED_RATE
 from pairgram.models.reading import Table
-from pairgram.models.scoring import RULES, log_noise
+from pairgram.models.scoring import log_noise
 from pairgram.models.sgns import noise_degree
 from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
-from pairgram.models.tge_presets import PRESETS
+from pairgram.models.tge_presets import CONSTRAINTS, PRESETS
 from pairgram.models.tge_weights import net_weights
-from pairgram.text.cleaning import CLEANINGS
 from pairgram.text.pieces import Pretrained
-from pairgram.text.tokens import MAX_WORDS, tokenize
+from pairgram.text.tokens import MAX_WORDS, Tokens, tokenize
 from pairgram.text.vocabulary import Vocabulary
 from pairgram.training.settings import NOISE_POWER, score_offset
 from pairgram.vectors import Vectors
@@ -159,40 +157,7 @@ class TGE(CountingModel):
 
     method: ClassVar[str] = "tge"
     citation: ClassVar[str] = "Chen et al., Sampled in Pairs and Driven by Text, WWW 2019"
-    constraints: ClassVar = {
-        "dim": params.Int(1, 65536),
-        "order": params.Int(1, 8),
-        "times": params.Int(1, 65535),
-        "encoder": params.Optional(params.Choice("bilstm", "bag", "pretrained")),
-        "pretrained": params.Optional(params.Text()),
-        "preset": params.Choice(*PRESETS),
-        "contexts": params.Optional(params.Choice("table", "text", "both")),
-        "id_vectors": params.Optional(params.Bool()),
-        "without_char": params.Bool(),
-        "without_word": params.Bool(),
-        "cleaning": params.Optional(params.Choice(*CLEANINGS)),
-        "min_count": params.Int(1),
-        "max_words": params.Int(1, 65536),
-        "word_vectors": params.Optional(params.Text()),
-        "word_dropout": params.Optional(params.Float(0.0, 0.9)),
-        "negatives": params.Int(1, 1000),
-        "shared_negatives": params.Int(0, 65536),
-        "mask_known": params.Optional(params.Bool()),
-        "offset": params.Optional(params.Bool()),
-        "l2": params.Optional(params.Float(0.0)),
-        "optimizer": params.Optional(params.Choice("adagrad", "adam")),
-        "learning_rate": params.Optional(params.Float(0.0, open_low=True)),
-        "batch_size": params.Optional(params.Int(1)),
-        "epochs": params.Optional(params.Int(1)),
-        "patience": params.Optional(params.Int(0)),
-        "refit": params.Bool(),
-        "rule": params.Optional(params.Choice(*RULES)),
-        "ranker": params.Optional(params.Bool()),
-        "device": params.Choice("auto", "cpu", "cuda", "mps"),
-        "directed": params.Bool(),
-        "seed": params.Int(0, 2**63 - 1),
-        "threads": params.Optional(params.Int(1)),
-    }
+    constraints: ClassVar = CONSTRAINTS
 
     _weights_: dict[str, NDArray[Any]]
     _reader_: "TextReader | None"
@@ -276,11 +241,7 @@ class TGE(CountingModel):
         texts, chosen = self._texts(graph), self._all_chosen()
         vocabulary = Vocabulary.fit(texts, chosen["cleaning"], self.min_count)
         parts = None if self.pretrained is None else Pretrained.read(self.pretrained)
-        tokens = (
-            tokenize(texts, vocabulary, self.max_words)
-            if parts is None
-            else parts.tokenize(texts, self.max_words)
-        )
+        tokens = self._tokens(texts, vocabulary, parts)
         job = Job(chosen, graph, vocabulary, tokens, parts)
         learned = learn(job, self._identity(graph), checkpoint, callback, engine)
         self.graph_, self.fingerprint_ = graph, graph.fingerprint
@@ -307,11 +268,7 @@ class TGE(CountingModel):
         texts, chosen = self._texts(graph), self._all_chosen()
         rate = chosen["learning_rate"] * CONTINUED_RATE
         chosen |= {"epochs": epochs, "patience": 0, "learning_rate": rate}
-        tokens = (
-            tokenize(texts, self.vocabulary_, self.max_words)
-            if self._pretrained_ is None
-            else self._pretrained_.tokenize(texts, self.max_words)
-        )
+        tokens = self._tokens(texts, self.vocabulary_, self._pretrained_)
         job = Job(
             chosen, graph, self.vocabulary_, tokens, self._pretrained_, net_weights(self, texts),
             int(self.stats_["word_dim"]),
@@ -320,6 +277,13 @@ class TGE(CountingModel):
         self.graph_, self.fingerprint_ = graph, graph.fingerprint
         self.vectors_ = Vectors(learned.center, learned.context, graph.names)
         self.stats_, self._weights_, self._reader_ = learned.stats, learned.weights, None
+
+    def _tokens(
+        self, texts: Sequence[str], vocabulary: Vocabulary, parts: Pretrained | None
+    ) -> Tokens:
+        if parts is None:
+            return tokenize(texts, vocabulary, self.max_words)
+        return parts.tokenize(texts, self.max_words)
 
     @property
     def _cleaning(self) -> str:
