@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import logging
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -193,6 +194,21 @@ def test_faulty_files_name_file_and_line(tmp_path, name, content, arguments, mes
         read_edges(path, **arguments)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_faulty_files_are_closed_when_the_error_leaves(tmp_path, monkeypatch):
+    opened, plain_open = [], Path.open
+
+    def recorded(path, *arguments, **options):
+        opened.append(plain_open(path, *arguments, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(Path, "open", recorded)
+    for content in (b"a\tb\nc\t\xff\nd\te\n", b"a\tb\nc\nd\te\n", b"a\tb\nc\t\nd\te\n"):
+        with pytest.raises(FileFormatError, match=r"e\.tsv, line 2"):
+            read_edges(write(tmp_path, "e.tsv", content))
+    assert opened
+    assert all(stream.closed for stream in opened)
 
 
 def test_missing_files_folders_and_cut_archives(tmp_path):

@@ -1,16 +1,22 @@
 """Finding the line at fault, in files that the fast reader refused."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
 from pairgram.errors import FileFormatError
-from pairgram.io.layout import Layout, csv_rows, raw_lines, split_line
+from pairgram.io.layout import Layout, csv_rows, open_lines, split_line
 
 
-def rows_with_lines(layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """Every row's cells and the line it starts in, from 1."""
-    lines = _decoded(layout.path, islice(raw_lines(layout.path), layout.skip, None), layout.skip)
+@contextmanager
+def open_rows(layout: Layout) -> Iterator[Iterator[tuple[int, list[str]]]]:
+    """Every row's cells and the line it starts in, from 1; the file is closed with the block."""
+    with open_lines(layout.path) as lines:
+        yield _rows(layout, _decoded(layout.path, islice(lines, layout.skip, None), layout.skip))
+
+
+def _rows(layout: Layout, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
     if not layout.quoted:
         for number, line in lines:
             if line.strip():
@@ -23,17 +29,19 @@ def rows_with_lines(layout: Layout) -> Iterator[tuple[int, list[str]]]:
 
 def line_of_row(layout: Layout, row: int) -> int | None:
     """Line in which a row, counted from 0, starts."""
-    found = next(islice(rows_with_lines(layout), row, None), None)
+    with open_rows(layout) as rows:
+        found = next(islice(rows, row, None), None)
     return None if found is None else found[0]
 
 
 def find_fault(layout: Layout) -> FileFormatError | None:
     """Return the error of the first line that is no UTF-8 or has another number of columns."""
     try:
-        for number, cells in rows_with_lines(layout):
-            if len(cells) != layout.width:
-                message = f"expected {layout.width} columns, found {len(cells)}."
-                return FileFormatError(layout.path, message, number)
+        with open_rows(layout) as rows:
+            for number, cells in rows:
+                if len(cells) != layout.width:
+                    message = f"expected {layout.width} columns, found {len(cells)}."
+                    return FileFormatError(layout.path, message, number)
     except FileFormatError as error:
         return error
     return None

@@ -4,6 +4,7 @@ import csv
 import gzip
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -90,13 +91,18 @@ def is_parquet(path: Path) -> bool:
         return stream.read(4) == b"PAR1" or path.suffix in (".parquet", ".pq")
 
 
-def raw_lines(path: Path) -> Iterator[bytes]:
-    """Lines of a plain or gzipped file without their ends."""
+@contextmanager
+def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
+    """Lines of a plain or gzipped file without their ends; the file is closed with the block."""
     stream: IO[bytes]
+    with gzip.open(path, "rb") if is_gzip(path) else path.open("rb") as stream:  # type: ignore[assignment]
+        yield _raw_lines(path, stream)
+
+
+def _raw_lines(path: Path, stream: IO[bytes]) -> Iterator[bytes]:
     try:
-        with gzip.open(path, "rb") if is_gzip(path) else path.open("rb") as stream:  # type: ignore[assignment]
-            for number, line in enumerate(stream):
-                yield (line.removeprefix(BOM) if number == 0 else line).rstrip(b"\r\n")
+        for number, line in enumerate(stream):
+            yield (line.removeprefix(BOM) if number == 0 else line).rstrip(b"\r\n")
     except (EOFError, gzip.BadGzipFile, OSError) as error:
         raise FileFormatError(path, f"cannot be read to its end: {error}.") from None
 
@@ -166,12 +172,12 @@ def find_layout(
 def _first_lines(path: Path) -> tuple[int, list[str]]:
     """Count the comment and blank lines at the start and return some lines after them."""
     skip = 0
-    lines = raw_lines(path)
-    for line in lines:
-        if line.strip() and not line.startswith((b"#", b"%")):
-            rest = [other for other in islice(lines, SAMPLE) if other.strip()]
-            return skip, [other.decode("utf-8", "replace") for other in (line, *rest)]
-        skip += 1
+    with open_lines(path) as lines:
+        for line in lines:
+            if line.strip() and not line.startswith((b"#", b"%")):
+                rest = [other for other in islice(lines, SAMPLE) if other.strip()]
+                return skip, [other.decode("utf-8", "replace") for other in (line, *rest)]
+            skip += 1
     return skip, []
 
 
