@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
+# Processes that share the tests; those of a file stay together, as they share what it fits.
+JOBS   ?= 2
+PYTEST  = $(BIN)/pytest -n $(JOBS) --dist loadfile
 # What runs the demo: local, or ray for a Ray cluster on this machine.
 ENGINE ?= local
 
@@ -28,16 +31,16 @@ check: $(STAMP) ## format, lint, types, import contracts, quick tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -m quick
+	$(PYTEST) -m quick
 
 format: $(STAMP) ## rewrite the code in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 test: $(STAMP) ## all tests but those marked slow
-	$(BIN)/pytest -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
-test-slow: $(STAMP) ## the tests marked slow
+test-slow: $(STAMP) ## the tests marked slow, one after the other
 	$(BIN)/pytest -m slow
 
 bench: $(STAMP) ## the tables in results/, from PAIRGRAM_DATA

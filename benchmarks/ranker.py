@@ -1,6 +1,6 @@
 """What each ingredient of the ranker buys.
 
-    python benchmarks/ranker.py hepth openmed
+    python benchmarks/ranker.py hepth
 
 Nodes are held out, looked at, and judged with some of the features left out; every query is judged
 by a ranker that was trained on the other half of the queries. Needs PAIRGRAM_DATA. Writes
@@ -10,44 +10,36 @@ results/benchmarks/ranker.json and .md.
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pairgram.datasets import load
-from pairgram.models.rehearsing import (
-    Query,
-    carried_by,
-    judged_by_the_other,
-    mrr_of,
-    rehearse,
-    voted_by_the_other,
-)
-from pairgram.search.clues import FIRST, KIN
+from pairgram.models.rehearsing import Query, mrr_of, rehearse
+from pairgram.search.clues import FEATURES, Look
 from pairgram.text.cleaning import cleaner
+from pairgram.training.graph_judge import GraphJudgeSettings, train_graph_judge
+from pairgram.training.ranker import halves
 
 OUT = Path("results/benchmarks")
 SEED = 0
 TEN = 10
-OLD = (
-    "Measured before voters were learned, with fewer held-out nodes and longer training of the "
-    "towers; `two looks` is what learned votes replaced."
-)
 FATES = ("first ten", "later", "never looked at")
-ROUNDS = 2
-VOTERS = ("words_20", "words_100", "both_")
-PARTS = {"BM25 alone": "bm25", "towers alone": "tower", "votes by BM25 alone": "words_20_share"}
+PARTS = {
+    "BM25 alone": "bm25", "phrases alone": "phrase", "towers alone": "tower",
+    "BM25, phrases and towers, evenly": "close",
+}  # fmt: skip
 GROUPS = {
-    "all but learned votes": (),
+    "whole": (),
     "without words (BM25, TF-IDF, shared words)": (
         "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node",
     ),
     "without shares of common words": ("of_query", "of_node", "words_query", "words_node"),
+    "without phrases": ("phrase", "phrase_share", "phrase_tfidf"),
     "without towers": ("tower", "tower_gap", "tower_log_share", "query_query"),
     "without latent points": ("latent", "latent_near"),
-    "without votes": tuple(n for n in FIRST if n.startswith(VOTERS)),
-    "without votes at two steps": tuple(n for n in FIRST if "_far_" in n),
     "without degree": ("degree",),
 }  # fmt: skip
 
@@ -59,40 +51,52 @@ def measure(name: str, device: str) -> dict[str, object]:
     if found is None:
         raise SystemExit(f"{name}: too few nodes with links.")
     queries, total = found.queries, found.links
-    is_link = [query.is_link for query in queries]
-    features = [query.look.features for query in queries]
+    looks, is_link = [query.look for query in queries], [query.is_link for query in queries]
+    scores: dict[str, list[np.ndarray]] = {}
 
-    last: list[np.ndarray] = []
-
-    def judged(rows: list[np.ndarray]) -> dict[str, float]:
+    def judged(label: str, change: Callable[[Look], Look], **settings: float) -> dict[str, float]:
         began = time.perf_counter()
-        last[:] = judged_by_the_other(rows, is_link, SEED, device)
+        changed = [change(look) for look in looks]
+        scores[label] = by_the_other(changed, is_link, GraphJudgeSettings(**settings), device)
         took = time.perf_counter() - began
-        return figures(last, is_link, total) | {"seconds": took}
+        return figures(scores[label], is_link, total) | {"seconds": took}
 
-    rows = {}
-    for label, dropped in GROUPS.items():
-        kept = [i for i, one in enumerate(FIRST) if one not in dropped]
-        rows[label] = judged([f[:, kept] for f in features])
+    rows = {
+        label: judged(label, lambda look, gone=gone: without(look, gone))
+        for label, gone in GROUPS.items()
+    }
+    rows["without links (nobody is asked)"] = judged("alone", lambda look: look, rounds=0)
+    rows["one round of asking"] = judged("once", lambda look: look, rounds=1)
     for part, column in PARTS.items():
-        at = FIRST.index(column)
-        rows[part] = figures([f[:, at] for f in features], is_link, total)
-    carried = [carried_by(query) for query in queries]
-    for number in range(1, ROUNDS + 1):
-        began = time.perf_counter()
-        features = voted_by_the_other(queries, features, carried, SEED, device)
-        took = time.perf_counter() - began
-        at = features[0].shape[1] - len(KIN) + KIN.index("kin_log")
-        label = f"learned votes, round {number}"
-        rows[f"{label}, alone"] = figures([f[:, at] for f in features], is_link, total)
-        rows[f"with {label}"] = judged(features)
-        rows[f"with {label}"]["seconds"] += took
+        at = FEATURES.index(column)
+        rows[part] = figures([look.features[:, at] for look in looks], is_link, total)
     looked = sum(int(mask.sum()) for mask in is_link)
     return {
         "queries": len(queries), "links": total, "looked_at": looked / total,
-        "nodes_looked_at": float(np.mean([len(query.look.places) for query in queries])),
-        "seconds": found.seconds, "device": device, "rows": rows, "fates": fates(queries, last),
+        "nodes_looked_at": float(np.mean([len(look.places) for look in looks])),
+        "seconds": found.seconds, "device": device, "rows": rows,
+        "fates": fates(queries, scores["whole"]),
     }  # fmt: skip
+
+
+def without(look: Look, gone: Sequence[str]) -> Look:
+    """A look in which some features are 0."""
+    features = look.features.copy()
+    features[:, [FEATURES.index(name) for name in gone]] = 0
+    return replace(look, features=features)
+
+
+def by_the_other(
+    looks: Sequence[Look], is_link: Sequence[np.ndarray], settings: GraphJudgeSettings, device: str
+) -> list[np.ndarray]:
+    """Scores of every query by a judge that was trained on the other half of the queries."""
+    scores: list[np.ndarray] = [np.empty(0)] * len(looks)
+    for train, test in halves(len(looks), SEED):
+        some = [looks[i] for i in train], [is_link[i] for i in train]
+        judge = train_graph_judge(*some, settings, SEED, device)
+        for i in test.tolist():
+            scores[i] = judge.scores(looks[i])
+    return scores
 
 
 def fates(queries: Sequence[Query], scores: Sequence[np.ndarray]) -> dict[str, dict[str, float]]:
@@ -102,23 +106,23 @@ def fates(queries: Sequence[Query], scores: Sequence[np.ndarray]) -> dict[str, d
         "later": [],
         "never looked at": [],
     }
-    common, votes = FIRST.index("of_query"), FIRST.index("both_100_even_share")
+    common = FEATURES.index("of_query")
     for query, row in zip(queries, scores, strict=True):
-        mask, degree = query.is_link, query.ballots.degree
+        mask, look = query.is_link, query.look
         others = np.sort(row[~mask])
         for at in np.flatnonzero(mask):
             above = len(others) - np.searchsorted(others, row[at], side="right")
-            known = query.look.features[at, [common, votes]]
-            card = (degree[query.look.places[at]], len(query.wanted), known[0], known[1] == 0)
+            alone = not (look.voted == at).any()
+            card = (look.degree[at], len(query.wanted), look.features[at, common], alone)
             found["first ten" if above < TEN else "later"].append(card)
-        unseen = np.setdiff1d(query.wanted, query.look.places)
-        found["never looked at"] += [(degree[x], len(query.wanted), np.nan, np.nan) for x in unseen]
+        unseen = len(query.wanted) - int(mask.sum())
+        found["never looked at"] += [(np.nan, len(query.wanted), np.nan, np.nan)] * unseen
     total = sum(map(len, found.values()))
     table = {}
     for name, cards in found.items():
         degree, links, shared, unvoted = np.array(cards, float).reshape(-1, 4).T
         table[name] = {
-            "share": len(cards) / total, "degree": float(np.median(degree)),
+            "share": len(cards) / total, "degree": float(np.nanmedian([*degree, np.nan])),
             "links": float(np.median(links)), "common": float(np.nanmean([*shared, np.nan])),
             "unvoted": float(np.nanmean([*unvoted, np.nan])),
         }  # fmt: skip
@@ -138,7 +142,7 @@ def page(cards: dict[str, dict]) -> str:
     """The table as Markdown."""
     lines = [
         "# What the ranker's ingredients buy", "",
-        "Generated by `python benchmarks/ranker.py hepth openmed`; do not edit. Held-out nodes of "
+        "Generated by `python benchmarks/ranker.py hepth`; do not edit. Held-out nodes of "
         "the whole graph, seed 0; every query is judged by a ranker that was "
         "trained on the other half. Links that were not looked at count as missed.", "",
     ]  # fmt: skip
@@ -158,7 +162,7 @@ def page(cards: dict[str, dict]) -> str:
             shown = "–" if took is None else f"{took:.1f}"
             figure = f"{row['mrr']:.4f} | {row['hits@10']:.4f} | {gap:+.4f} | {shown}"
             lines.append(f"| {label} | {figure} |")
-        lines += ["", *(fate_lines(card["fates"]) if "fates" in card else [OLD]), ""]
+        lines += ["", *fate_lines(card["fates"]), ""]
     return "\n".join(lines)
 
 
@@ -166,12 +170,13 @@ def fate_lines(table: dict[str, dict[str, float]]) -> list[str]:
     """What became of the links, as a table."""
     lines = [
         "| where a true link stands | share of links | median degree of the node | median links of "
-        "the query | mean share of the query's words that it has | without any vote |",
+        "the query | mean share of the query's words that it has | no link to others here |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for name, row in table.items():
         ends = ["–" if np.isnan(row[key]) else f"{row[key]:.1%}" for key in ("common", "unvoted")]
-        middle = f"{row['share']:.1%} | {row['degree']:.0f} | {row['links']:.0f}"
+        degree = "–" if np.isnan(row["degree"]) else f"{row['degree']:.0f}"
+        middle = f"{row['share']:.1%} | {degree} | {row['links']:.0f}"
         lines.append(f"| {name} | {middle} | {' | '.join(ends)} |")
     return lines
 

@@ -1,19 +1,23 @@
 """Local against Ray with 1, 2 and 4 workers on this machine: seconds, bytes moved, memory.
 
-A generated graph of SNOMED's size (Chung and Lu's model), PS with dim 128, O = 3, N = 1. The
-cluster is started and all kernels are compiled before the clock runs; the start of worker processes
-is taken off and shown. Equal work: a worker has one core, so one worker is set beside one thread,
-more beside as many threads as there are cores. What workers send each other is counted from the
-schedule: every turn each sends as many bytes as one table has. Memory is the largest peak of a
-worker process: all of it, and what is its own (the rest is shared, as the graph is).
+A generated graph of SNOMED's size (Chung and Lu's model), PS with dim 128, O = 3, N = 1, for one
+epoch and for three. The cluster is started and all kernels are compiled before the clock runs; the
+start of worker processes, which load the package, is taken off and shown. Equal work: a worker has
+one core, so one worker is set beside one thread, more beside as many threads as there are cores.
+
+`epoch s` is what one more epoch takes, the difference of the two runs over the epochs between; the
+rest of the short run is `once s`: partition, first vectors, result. What workers send each other is
+counted from the schedule: every turn each sends as many bytes as one table has. Memory is the
+largest peak of a worker process: all of it, and what is its own (the rest is shared, as the graph
+is).
 
 CPU seconds are those of this process and of the workers, their start among them; unlike seconds
 they change little when other work runs beside.
 
 Every call adds one repetition to the card and makes the table anew: medians, and the slowest over
-the fastest of the seconds. `--fresh` begins a new card.
+the fastest of the seconds. `--fresh` begins a new card, `--again` only makes the table.
 
-Run: python benchmarks/ray_overhead.py [NODES EDGES EPOCHS] [--fresh]
+Run: python benchmarks/ray_overhead.py [NODES EDGES FEW MORE] [--fresh | --again]
 """
 
 import json
@@ -27,7 +31,7 @@ from pathlib import Path
 from common import OUT, write
 from pairgram.bench.speed.generate import power_law
 
-NODES, EDGES, EPOCHS, DIM, TIMES = 391_892, 2_047_749, 1, 128, 1
+NODES, EDGES, FEW, MORE, DIM, TIMES = 391_892, 2_047_749, 1, 3, 128, 1
 
 
 def workers_now() -> tuple[int, int, float]:
@@ -99,18 +103,34 @@ def fit(graph, epochs: int, threads: int, engine=None) -> dict[str, object]:
 
 
 def main() -> None:
-    sizes = [int(a) for a in sys.argv[1:] if a.isdigit()] or [NODES, EDGES, EPOCHS]
+    sizes = [int(a) for a in sys.argv[1:] if a.isdigit()] or [NODES, EDGES, FEW, MORE]
     card = OUT / "ray_overhead.json"
     old = [] if "--fresh" in sys.argv or not card.exists() else json.loads(card.read_text())["rows"]
-    found = repetition(*sizes)
-    runs = [row["runs"] if row else [] for row in (old or [None] * len(found))]
-    write("ray_overhead", [_row([*a, b]) for a, b in zip(runs, found, strict=True)])
+    if "--again" in sys.argv:
+        rows = [_row(row["runs"]) for row in old]
+    else:
+        found = repetition(*sizes)
+        runs = [row["runs"] if row else [] for row in (old or [None] * len(found))]
+        rows = [_row([*a, b]) for a, b in zip(runs, found, strict=True)]
+    write("ray_overhead", _with_cpu(rows))
 
 
-def repetition(nodes: int, edges: int, epochs: int) -> list[dict[str, object]]:
-    """One run of every engine, one after the other."""
-    import numpy as np
+def _with_cpu(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """Rows with their CPU seconds over those of the local engine at equal work."""
+    local = {
+        (row["threads or workers"], row["epochs"]): row["CPU s"]
+        for row in rows
+        if row["engine"] == "local"
+    }
+    most = max(threads for threads, _ in local)
+    for row in rows:
+        threads = min(row["threads or workers"], most)
+        row["CPU times local"] = row["CPU s"] / local[threads, row["epochs"]]
+    return rows
 
+
+def repetition(nodes: int, edges: int, few: int, more: int) -> list[dict[str, object]]:
+    """One run of every engine and number of epochs, one after the other."""
     import pairgram as pg
     from pairgram.engine.ray import RayEngine
 
@@ -118,28 +138,40 @@ def repetition(nodes: int, edges: int, epochs: int) -> list[dict[str, object]]:
     graph = pg.TextGraph.from_edges(*power_law(nodes, edges, 2.5, 1000, seed=0))
     small = pg.TextGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
     pg.PS(dim=DIM, epochs=1).fit(small)
-    local = {threads: fit(graph, epochs, threads) for threads in (1, cores)}
-    expected = local[cores]["vectors"].center
-    found = [_run("local", threads, run, 1.0, 0) for threads, run in local.items()]
+    found, epochs = [], (few, more)
+    local = {threads: {e: fit(graph, e, threads) for e in epochs} for threads in (1, cores)}
+    for threads, runs in local.items():
+        found += _runs("local", threads, runs, runs, 0)
     for workers in (1, 2, 4):
         with RayEngine("local", workers) as engine:
             pg.PS(dim=DIM, epochs=1).fit(small, engine=engine)
-            run = fit(graph, epochs, workers, Timed(engine))
-        beside = local[1 if workers == 1 else cores]
-        same = np.array_equal(run["vectors"].center, expected)
-        moved = run["turns"] * workers * 4 * graph.n_nodes * DIM if workers > 1 else 0
-        found.append(_run("ray", workers, run, run["seconds"] / beside["seconds"], moved, same))
+            runs = {e: fit(graph, e, workers, Timed(engine)) for e in epochs}
+        moved = workers * 4 * graph.n_nodes * DIM if workers > 1 else 0
+        found += _runs("ray", workers, runs, local[1 if workers == 1 else cores], moved)
     return found
 
 
-def _run(engine, workers, run, ratio, moved, same=True) -> dict[str, object]:
-    return {
-        "engine": engine, "threads or workers": workers, "start s": run["start"],
-        "seconds": run["seconds"], "CPU s": run["cpu"], "M pairs/s": run["M pairs/s"],
-        "times local": ratio,
-        "same bits": same, "GB moved": moved / 1e9, "largest worker MB": run["peak"] / 1e6,
-        "its own MB": run["own"] / 1e6,
-    }  # fmt: skip
+def _runs(engine, workers, runs, beside, moved) -> list[dict[str, object]]:
+    """A row for each number of epochs; what one more epoch takes comes from the two."""
+    import numpy as np
+
+    (few, short), (more, long) = runs.items()
+    epoch = (long["seconds"] - short["seconds"]) / (more - few)
+    theirs = (beside[more]["seconds"] - beside[few]["seconds"]) / (more - few)
+    once = short["seconds"] - few * epoch
+    rows = []
+    for epochs, run in runs.items():
+        same = np.array_equal(run["vectors"].center, beside[epochs]["vectors"].center)
+        rows.append({
+            "engine": engine, "threads or workers": workers, "epochs": epochs,
+            "start s": run["start"], "seconds": run["seconds"], "CPU s": run["cpu"],
+            "M pairs/s": run["M pairs/s"],
+            "times local": run["seconds"] / beside[epochs]["seconds"], "once s": once,
+            "epoch s": epoch, "epoch times local": epoch / theirs, "same bits": same,
+            "GB moved": run["turns"] * moved / 1e9, "largest worker MB": run["peak"] / 1e6,
+            "its own MB": run["own"] / 1e6, "load after": os.getloadavg()[0],
+        })  # fmt: skip
+    return rows
 
 
 def _row(runs: list[dict[str, object]]) -> dict[str, object]:

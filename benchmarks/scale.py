@@ -11,7 +11,10 @@ process is its peak.
 
 Run: python benchmarks/scale.py --measure EDGES [EDGES ...] [--engine local|ray]
          [--order O] [--times N]
+     python benchmarks/scale.py --again [--engine local|ray]
      python benchmarks/scale.py --plan
+
+`--again` sets what is foretold now beside the runs that a card holds.
 """
 
 import argparse
@@ -23,16 +26,21 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
-from common import OUT, write
+from common import OUT, read, write
 from pairgram.training.partition import number_of_parts
 from pairgram.training.sources import CHUNK_PAIRS, FEWEST_PAIRS_PER_NODE
 
 ORDER, TIMES, DIM, DEGREE, EPOCHS = 3, 2, 64, 20, 1
 GB = 1e9
+MEASURE = "python benchmarks/scale.py --measure EDGES ... [--engine ray] --order 2 --times 1"
 # Bytes of a row of a partition: node, number, alias, part and threshold.
 PARTITION_ROW = 8 + 8 + 8 + 4 + 4
+# Bytes of an edge while duplicates are merged: its ends as given and as positions, keys, their
+# order and ranks (86 to 88 measured).
+MERGED_EDGE = 88
 # An id in a NumPy array of Python strings: the pointer, and a short string.
 NAME = 8 + 56
 
@@ -100,19 +108,39 @@ class Job:
     def parts(self) -> int:
         return number_of_parts(self.nodes, self.dim)
 
+    @property
+    def held(self) -> float:
+        """What the process that reads the graph holds: edges, lists, ids and the partition."""
+        return self.csr + 16.0 * self.edges + (PARTITION_ROW + NAME) * self.nodes
+
+    @property
+    def driver(self) -> float:
+        """The most of the process of the command on Ray: in reading, or in the end with the result.
+
+        What is fetched in between lies in files.
+        """
+        return max(MERGED_EDGE * self.edges, self.held + 2 * self.table)
+
+    @property
+    def shared(self) -> float:
+        """What workers of a machine read from its shared memory: lists, partition, hubs."""
+        return self.csr + (PARTITION_ROW + 4) * self.nodes
+
+    def worker(self, workers: int) -> float:
+        """One of so many workers: scratch, rows, and the pairs of its centres in a chunk."""
+        scratch = self.nodes * (2 + 2 + 4 + self.id_bytes)
+        # Of parts that leave: one copied, two on their way.
+        rows = 2 * self.table / workers + 3 * self.table / self.parts * (workers > 1)
+        pairs = self.drawn_pair * self.pairs / self.turns / workers + self.id_bytes * self.nodes
+        return scratch + rows + pairs
+
 
 def simulate(job: Job, cluster: Cluster, rates: Rates) -> dict[str, float]:
     """Bytes, seconds and money of a training, workers on all cores as far as parts go."""
     workers = min(cluster.machines * cluster.cores, job.parts)
     machines = min(cluster.machines, workers)
-    chunk = job.pairs / job.turns
-    shared = job.csr + PARTITION_ROW * job.nodes + 4 * job.nodes  # and the hubs' numbers
-    scratch = job.nodes * (2 + 2 + 4 + job.id_bytes)
-    own = 2 * job.table / workers + job.table / job.parts
-    pairs_held = job.drawn_pair * chunk / workers + job.id_bytes * job.nodes
-    worker = scratch + own + pairs_held
-    per_machine = shared + worker * workers / machines
-    driver = 2 * job.csr + NAME * job.nodes + PARTITION_ROW * job.nodes + 4 * job.table
+    worker = job.worker(workers)
+    per_machine = job.shared + worker * workers / machines
     sent = job.table * job.turns * job.epochs  # by each machine to the one before it
     seconds = {
         "sampling": job.pairs * job.epochs / (rates.sampling * workers),
@@ -122,31 +150,43 @@ def simulate(job: Job, cluster: Cluster, rates: Rates) -> dict[str, float]:
     total = seconds["sampling"] + max(seconds["training"], seconds["network"])
     return {
         "workers": workers, "turns": job.turns * job.epochs, "pairs": job.pairs * job.epochs,
-        "graph": job.csr, "shared by a machine": shared, "worker": worker,
+        "graph": job.csr, "shared by a machine": job.shared, "worker": worker,
         "machine": per_machine, "fits": per_machine <= 0.8 * cluster.memory,
-        "driver": driver, "sent by a machine": sent, **seconds, "total s": total,
+        "driver": job.driver, "sent by a machine": sent, **seconds, "total s": total,
         "cost": total / 3600 * cluster.price * cluster.machines,
     }  # fmt: skip
 
 
 def foretold_here(job: Job, rates: Rates, cores: int) -> dict[str, float]:
     """Bytes and seconds of a run on the threads of this machine."""
-    arrays = job.csr + 16.0 * job.edges + (PARTITION_ROW + NAME) * job.nodes
     chunk = job.pairs / job.turns
     tables = 4 * job.table  # in training, and in the order of nodes
-    held = arrays + tables + job.drawn_pair * chunk + 12.0 * job.nodes * cores
+    peak = job.held + tables + job.drawn_pair * chunk + 12.0 * job.nodes * cores
     return {
-        "pairs": job.pairs, "csr": job.csr, "peak": held,
+        "pairs": job.pairs, "csr": job.csr, "peak": peak, "all": peak,
         "sampling": job.pairs / (rates.sampling * cores),
         "training": job.pairs / (rates.training * cores),
     }  # fmt: skip
+
+
+def foretold_on_ray(job: Job, rates: Rates, workers: int) -> dict[str, float]:
+    """The same for workers of Ray on this machine; Ray's own processes come on top.
+
+    In the end the result and the workers' rows are held together: rows of a part are of nodes all
+    over the result, so all its pages are there before most parts are let go.
+    """
+    training = job.held + job.shared + workers * job.worker(workers)
+    end = job.held + 4 * job.table + job.shared
+    told = foretold_here(job, rates, workers)
+    return {**told, "peak": job.driver, "all": max(end, training)}
 
 
 class Memory:
     """Samples what this process and all below it hold, while it is open."""
 
     def __enter__(self) -> "Memory":
-        self.most, self._ended = 0, threading.Event()
+        self.seen: list[int] = []
+        self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
         return self
@@ -157,7 +197,17 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._ended.wait(1.0):
-            self.most = max(self.most, sum(_shares(os.getpid())))
+            self.seen.append(sum(_shares(os.getpid())))
+
+    @property
+    def most(self) -> int:
+        """The largest sample."""
+        return max(self.seen, default=0)
+
+    def tenths(self) -> list[int]:
+        """The largest sample of every tenth of the time."""
+        cuts = [i * len(self.seen) // 10 for i in range(11)]
+        return [max(self.seen[a:b], default=0) for a, b in pairwise(cuts)]
 
 
 def _shares(pid: int) -> list[int]:
@@ -211,7 +261,8 @@ def compare(found: list[dict[str, float]]) -> list[dict[str, object]]:
     for run in found:
         shape = {"order": int(run["order"]), "times": int(run["times"])}
         job = Job(int(run["nodes"]), int(run["distinct"]), **shape)
-        told = foretold_here(job, rates, int(run["cores"]))
+        on_ray = run["engine"] == "ray"
+        told = (foretold_on_ray if on_ray else foretold_here)(job, rates, int(run["cores"]))
         row: dict[str, object] = {
             "edges": run["edges"], "engine": run["engine"], **shape, "fit s": run["fit"],
             "µs a pair": 1e6 * run["fit"] / run["pairs"],
@@ -220,11 +271,12 @@ def compare(found: list[dict[str, float]]) -> list[dict[str, object]]:
         }  # fmt: skip
         for name, measured in (
             ("pairs", run["pairs"]), ("csr", run["csr"]), ("peak", run["peak"]),
+            *([("all", run["all"])] if on_ray else []),
             ("sampling", run["sample"]), ("training", run["train"]),
         ):  # fmt: skip
             row |= {f"{name} foretold": told[name], name: measured}
             row[f"{name} ratio"] = measured / told[name]
-        rows.append(row)
+        rows.append({**row, "runs": [run]})
     return rows
 
 
@@ -256,6 +308,7 @@ def main() -> None:
     parser.add_argument("--measure", type=int, nargs="+", metavar="EDGES")
     parser.add_argument("--engine", default="local", choices=("local", "ray"))
     parser.add_argument("--plan", action="store_true")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--one", type=int)
     parser.add_argument("--order", type=int, default=ORDER)
     parser.add_argument("--times", type=int, default=TIMES)
@@ -264,6 +317,9 @@ def main() -> None:
         print(json.dumps(measure(asked.one, asked.engine, asked.order, asked.times)))
     if asked.plan:
         plan()
+    if asked.again:
+        name = f"scale_{asked.engine}"
+        write(name, compare([row["runs"][0] for row in read(name)]), MEASURE)
     if asked.measure:
         found = []
         for edges in asked.measure:
@@ -272,7 +328,7 @@ def main() -> None:
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             found.append(json.loads(done.stdout.splitlines()[-1]))
             print(done.stdout.splitlines()[-1], flush=True)
-        write(f"scale_{asked.engine}", compare(found), " ".join(["python", *sys.argv]))
+        write(f"scale_{asked.engine}", compare(found), MEASURE)
         print(f"written to {OUT}")
 
 

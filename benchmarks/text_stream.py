@@ -4,7 +4,10 @@ Generated texts of eight words, in parquet files of row groups of 50,000, throug
 dim 64: by `stream_texts` on the threads of this machine and on two Ray workers, and by a pipeline
 of Ray Data (read_parquet, map_batches with two actors that hold the model, write_parquet). Every
 run has a process of its own; memory of all its processes together is sampled every second, what
-they share counted once. Ray's own processes count too.
+they share counted once: the most, and the most in every tenth of the time. Ray's own processes
+count too.
+
+Rows of the card with other sizes or ways are kept.
 
 Run: python benchmarks/text_stream.py TEXTS [TEXTS ...] [--ways local ray data]
 """
@@ -22,11 +25,12 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from common import write
+from common import read, write
 from scale import Memory
 
 WORDS, VOCABULARY, DIM, GROUP, WORKERS = 8, 20_000, 64, 50_000, 2
 STORE = 500_000_000
+COMMAND = "python benchmarks/text_stream.py TEXTS ... --ways local ray data"
 
 
 def make_texts(folder: Path, count: int) -> None:
@@ -45,15 +49,16 @@ def make_texts(folder: Path, count: int) -> None:
 
 
 def make_model(folder: Path) -> None:
-    """A bag encoder that knows all words; how good it is does not matter here."""
+    """A bag encoder that knows all words, without a ranker; how good it is does not matter here."""
     import pairgram as pg
 
     names = [str(i) for i in range(2000)]
     texts = {n: " ".join(f"w{w}" for w in range(10 * i, 10 * i + 10)) for i, n in enumerate(names)}
     graph = pg.TextGraph.from_edges(names[:-1], names[1:], texts=texts)
-    pg.TGE(dim=DIM, preset="best", contexts="table", id_vectors=False, epochs=1, patience=0).fit(
-        graph
-    ).save(folder)
+    pg.TGE(
+        dim=DIM, preset="best", contexts="table", id_vectors=False, ranker=False, epochs=1,
+        patience=0,
+    ).fit(graph).save(folder)  # fmt: skip
 
 
 def by_tasks(way: str, model: Path, source: Path, to: Path) -> int:
@@ -111,8 +116,16 @@ def one(way: str, count: int) -> dict[str, object]:
         seconds = time.perf_counter() - began
     return {
         "way": way, "texts": done, "seconds": seconds, "texts a second": done / seconds,
-        "MB of all processes": memory.most / 1e6, "load after": os.getloadavg()[0],
+        "MB of all processes": memory.most / 1e6,
+        "MB by tenths of the time": " ".join(f"{one / 1e6:.0f}" for one in memory.tenths()),
+        "load after": os.getloadavg()[0],
     }  # fmt: skip
+
+
+def _beside(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    """New rows beside those of the card, which they replace where way and number are the same."""
+    known = {(row["texts"], row["way"]): row for row in [*read("text_stream"), *rows]}
+    return [known[key] for key in sorted(known)]
 
 
 def main() -> None:
@@ -133,7 +146,7 @@ def main() -> None:
                 command = [sys.executable, __file__, str(count), "--one", way]
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
                 rows.append(json.loads(done.stdout.splitlines()[-1]))
-                write("text_stream", rows, " ".join(["python", *sys.argv]))
+                write("text_stream", _beside(rows), COMMAND)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,10 @@ from pairgram.bench.speed.execute import Environments, RunError, Task, execute
 from pairgram.bench.speed.generate import power_law
 from pairgram.bench.speed.graphs import EdgeFile, edge_file, score
 from pairgram.bench.speed.records import SpeedStore
-from pairgram.bench.speed.report import write_page
+from pairgram.bench.speed.report import _quality_cells, write_page
 from pairgram.bench.speed.run import Bench, Choice
-from pairgram.bench.speed.spec import label_of, read_peers, read_spec
-from pairgram.bench.speed.summary import quality_rows, rate_rows
+from pairgram.bench.speed.spec import Peer, label_of, read_peers, read_spec
+from pairgram.bench.speed.summary import QualityRow, middle, quality_rows, rate_rows
 from pairgram.bench.store import write_record
 from pairgram.cli.main import app
 from pairgram.errors import FileFormatError
@@ -268,11 +268,25 @@ def test_edge_files_hold_the_training_side_alone(tmp_path):
     file = edge_file("split", given, 0, tmp_path)
     edges = {tuple(map(int, line.split())) for line in file.path.read_text().splitlines()}
     assert len(edges) == file.edges
-    assert all(a < b for a, b in edges)
+    edges = {(min(ends), max(ends)) for ends in edges}
+    assert len(edges) == file.edges
     with np.load(file.trials) as trials:
         pairs = zip(trials["center"].tolist(), trials["positive"].tolist(), strict=True)
         assert not {(min(p), max(p)) for p in pairs} & edges
     assert edge_file("split", given, 0, tmp_path) == file  # from the file this time
+
+
+@pytest.mark.quick
+def test_edge_files_say_nothing_by_the_order_of_nodes_and_lines(tmp_path):
+    given = {"dataset": "planted", "keep": 0.8, "validation": 0.1}
+    file = edge_file("split", given, 0, tmp_path)
+    edges = np.loadtxt(file.path, dtype=np.int64)
+    apart = np.abs(edges[:, 0] - edges[:, 1]).mean() / file.nodes
+    assert apart == pytest.approx(1 / 3, abs=0.03)
+    assert not np.array_equal(edges[np.lexsort(edges.T[::-1])], edges)
+    with np.load(file.trials) as trials:
+        near = [np.abs(trials["center"] - trials[side]) for side in ("positive", "negative")]
+    assert np.mean(near[0] < near[1]) == pytest.approx(0.5, abs=0.1)
 
 
 @pytest.mark.quick
@@ -316,6 +330,23 @@ def test_a_spec_that_cannot_be_read_names_its_file(tmp_path):
     (tmp_path / "speed.yaml").write_text("common: {}\n")
     with pytest.raises(FileFormatError, match="runs"):
         read_spec(tmp_path)
+
+
+@pytest.mark.quick
+def test_seconds_of_two_machines_are_not_compared():
+    def row(name, seconds, host):
+        peer = Peer(Path(name), name.title(), "", ("current",), (), {}, {}, ())
+        return QualityRow(
+            peer, "dot", "rung", True, 0.9, None, middle([seconds]), None, {}, True, None, False,
+            False, host,
+        )  # fmt: skip
+
+    rows = [row("pairgram", 2.0, "A"), row("here", 8.0, "A"), row("there", 8.0, "B")]
+    cells = [_quality_cells(one, rows) for one in rows]
+    assert [one[5:7] for one in cells] == [
+        ["2.00 [2.00, 2.00]", "–"], ["8.00 [8.00, 8.00]", "4.0"],
+        ["8.00 [8.00, 8.00] (on B)", "–"],
+    ]  # fmt: skip
 
 
 @needs_checkout

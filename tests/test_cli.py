@@ -265,7 +265,6 @@ def test_a_dataset_reads_by_name(tmp_path, monkeypatch, small_graph):
     assert "--weight" in fail("inspect", "dataset:tiny", "--weight", "2", code=2)
 
 
-@pytest.mark.quick
 def test_demo_tests_saves_and_suggests(tmp_path, monkeypatch):
     pytest.importorskip("torch")
     names = [f"L{i}" for i in range(60)]

@@ -252,7 +252,7 @@ def test_a_text_model_is_trained_together_and_goes_on_from_its_shards(
 ):
     monkeypatch.setattr(checkpoints, "EVERY_SECONDS", 0.0)
     graph, file, last = worded(), tmp_path / "state", []
-    model = pg.TGE(dim=8, preset="best", epochs=4, patience=0, threads=1)
+    model = pg.TGE(dim=8, preset="best", epochs=4, patience=0, threads=1, ranker=False)
     here = model.fit(graph).vectors_
 
     def stop(progress, turns):

@@ -128,7 +128,6 @@ def test_near_pairs_are_those_of_all_comparisons():
     assert found
 
 
-@pytest.mark.quick
 def test_two_hundred_thousand_texts_are_compared_in_seconds():
     import time
 

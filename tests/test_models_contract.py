@@ -13,6 +13,8 @@ from worlds import READS_TEXT, SIZE, SMALL, TRAINED, WORD_VECTORS, build, world
 
 # Another value of every parameter, from the one in use.
 OTHER = {
+    "tables": lambda old: 3 - old,
+    "noise_power": lambda old: old / 3,
     "dim": lambda old: old + 8,
     "order": lambda old: old - 1,
     "times": lambda old: old + 1,

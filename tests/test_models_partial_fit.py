@@ -9,8 +9,6 @@ from pairgram.models import METHODS
 from pairgram.models.tge_weights import net_weights
 from worlds import READS_TEXT, SIZE, build, world
 
-pytestmark = pytest.mark.quick
-
 
 def without(node):
     """The world without the links of a node."""
@@ -43,6 +41,7 @@ def test_new_links_teach_the_model(method):
     assert not {s.node for s in found} & {v for _, v in links}
 
 
+@pytest.mark.quick
 def test_going_on_starts_from_what_was_learnt():
     model = build("tge").fit(world())
     center, context = model.vectors_.center.copy(), model.vectors_.context.copy()
@@ -57,6 +56,7 @@ def test_going_on_starts_from_what_was_learnt():
     assert moved.mean() < np.linalg.norm(other - center, axis=1).mean()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("method", ["tge", "text_matching"])
 def test_new_ends_come_with_their_texts(method, tmp_path):
     model = build(method).fit(world())
@@ -74,6 +74,7 @@ def test_new_ends_come_with_their_texts(method, tmp_path):
     assert back.graph_.degree[back.graph_.position("new")] == 1
 
 
+@pytest.mark.quick
 def test_what_cannot_go_on_is_one_line():
     for method in sorted(FITTED_ANEW):
         name = METHODS[method].__name__

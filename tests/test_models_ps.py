@@ -86,3 +86,59 @@ def test_shared_noise_finds_the_groups_too(model, shared):
     score = model.vectors_.center @ model.vectors_.context.T
     same = np.arange(240)[:, None] // 20 == np.arange(240) // 20
     assert np.mean(score[same & ~np.eye(240, dtype=bool)]) > np.mean(score[~same]) + 2
+
+
+def area(scores, same):
+    """Chance that a pair of one group scores higher than a pair of two."""
+    inside, outside = scores[same], scores[~same]
+    return np.mean(inside[:, None] > outside[None, :])
+
+
+@pytest.mark.quick
+def test_one_table_makes_dot_what_is_trained():
+    graph = planted()
+    same = np.arange(240)[:, None] // 20 == np.arange(240) // 20
+    upper = np.triu_indices(240, 1)
+    found = {}
+    for tables in (1, 2):
+        model = pg.PS(16, order=1, times=1, epochs=4, learning_rate=0.3, seed=3, tables=tables)
+        model.fit(graph)
+        center, context = model.vectors_.center, model.vectors_.context
+        assert np.array_equal(center, context) == (tables == 1)
+        found[tables] = area((center @ center.T)[upper][::7], same[upper][::7])
+    assert found[1] > 0.97
+    assert found[1] > found[2] + 0.05
+
+
+@pytest.mark.quick
+def test_one_table_has_the_same_bits_on_any_engine_and_goes_on(monkeypatch):
+    monkeypatch.setattr("pairgram.engine.local.available_threads", lambda: 8)
+    graph = planted()
+    settings = {"dim": 16, "epochs": 2, "tables": 1, "noise_power": 0.0, "seed": 3}
+    expected = pg.PS(**settings, threads=1).fit(graph)
+    other = pg.PS(**settings, threads=8).fit(graph)
+    np.testing.assert_array_equal(other.vectors_.center, expected.vectors_.center)
+    before = expected.vectors_.center.copy()
+    expected.partial_fit([("0", "1"), ("5", "9")], epochs=1)
+    assert np.array_equal(expected.vectors_.center, expected.vectors_.context)
+    assert not np.array_equal(expected.vectors_.center, before)
+
+
+@pytest.mark.quick
+def test_even_noise_leaves_the_weight_of_degree_in_the_product():
+    # A few nodes are linked to all groups alike: only their degree sets them apart.
+    random = np.random.default_rng(0)
+    base = planted()
+    hubs, ends = random.integers(0, 6, 900), random.integers(6, 240, 900)
+    u, v = np.append(base.source, hubs), np.append(base.target, ends)
+    graph = pg.TextGraph.from_edges(u, v, names=[str(k) for k in range(240)])
+    gap = {}
+    for power in (0.0, 0.75):
+        model = pg.PS(16, order=1, epochs=50, l2=0.01, seed=3, noise_power=power).fit(graph)
+        scores = model.vectors_.center @ model.vectors_.context.T
+        gap[power] = scores[120:, :6].mean() - scores[120:, 6:100].mean()
+        spread = np.ptp(model._prior())
+        assert spread == pytest.approx(power * np.ptp(np.log(graph.degree)), abs=1e-5)
+    # The product estimates log P(v|u) less the log of the noise, which is what differs.
+    ratio = graph.degree[:6].mean() / graph.degree[6:].mean()
+    assert gap[0.0] - gap[0.75] == pytest.approx(0.75 * np.log(ratio), abs=0.5)

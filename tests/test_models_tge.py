@@ -141,7 +141,6 @@ def test_directions_of_a_new_text():
     assert [s.score for s in found[0]] != [s.score for s in found[1]]
 
 
-@pytest.mark.quick
 def test_presets_fill_in_what_is_not_given():
     graph = planted()
     few = {"dim": 8, "epochs": 1, "threads": 1}
@@ -158,16 +157,16 @@ def test_presets_fill_in_what_is_not_given():
 
 @pytest.mark.quick
 def test_cleaning_changes_the_words():
-    words = [build("tge", epochs=1, cleaning=c).fit(planted()).stats_["words"] for c in
-             ("paper", "words")]  # fmt: skip
-    assert words[0] != words[1]
+    few = {"epochs": 1, "ranker": False}
+    models = [build("tge", cleaning=c, **few).fit(planted()) for c in ("paper", "words")]
+    assert models[0].stats_["words"] != models[1].stats_["words"]
 
 
 @pytest.mark.quick
 def test_training_ends_when_the_score_stalls():
     graph = planted(size=30)
     scores = []
-    model = build("tge", encoder="bag", epochs=40, patience=2, batch_size=32).fit(
+    model = build("tge", encoder="bag", epochs=40, patience=2, batch_size=32, ranker=False).fit(
         graph, callback=lambda progress, turns: scores.append(list(progress.scores))
     )
     stats = model.stats_
@@ -179,7 +178,8 @@ def test_training_ends_when_the_score_stalls():
     # The weights are those of the best epoch: a training of that length ends with other ones,
     # as the rate falls over all epochs, but the scores on the way are the same.
     assert scores[-1] == stats["scores"]
-    every = build("tge", encoder="bag", epochs=40, patience=0, batch_size=32).fit(graph)
+    all_epochs = {"encoder": "bag", "epochs": 40, "patience": 0, "batch_size": 32}
+    every = build("tge", **all_epochs, ranker=False).fit(graph)
     assert every.stats_["epochs"] == 40
     assert every.stats_["pairs"] > stats["pairs"]  # no link held back
 
@@ -187,7 +187,7 @@ def test_training_ends_when_the_score_stalls():
 @pytest.mark.quick
 def test_a_refit_is_a_training_on_all_links_of_the_best_length():
     graph = planted(size=30)
-    given = {"encoder": "bag", "epochs": 40, "batch_size": 32}
+    given = {"encoder": "bag", "epochs": 40, "batch_size": 32, "ranker": False}
     once = build("tge", **given, patience=2).fit(graph)
     again = build("tge", **given, patience=2, refit=True).fit(graph)
     best = once.stats_["best_epoch"]
@@ -208,8 +208,10 @@ def test_a_refit_is_a_training_on_all_links_of_the_best_length():
     # The same rates as a run of all epochs on all links that is cut there.
     with pytest.raises(EndError):
         build("tge", **given, patience=0).fit(graph, callback=look)
+    # Word vectors are kept in half precision.
     for name, array in again._weights().items():
-        np.testing.assert_array_equal(array, seen[f"net/{name}"], err_msg=name)
+        trained = seen[f"net/{name}"].astype(array.dtype)
+        np.testing.assert_array_equal(array, trained, err_msg=name)
     alone = build("tge", **given, patience=0, refit=True).fit(graph)
     assert "refit_epochs" not in alone.stats_  # nothing was held back
 
@@ -218,13 +220,18 @@ class BreakError(Exception):
     """Stands for a crash."""
 
 
-@pytest.mark.quick
+BROKEN = [
+    {"encoder": "bag", "contexts": "table", "optimizer": "adagrad", "shared_negatives": 0},
+    {"encoder": "bilstm", "patience": 1, "epochs": 4},
+    {"encoder": "bag", "patience": 1, "epochs": 1, "refit": True},
+]
+
+
 @pytest.mark.parametrize(
     "settings",
     [
-        {"encoder": "bag", "contexts": "table", "optimizer": "adagrad", "shared_negatives": 0},
-        {"encoder": "bilstm", "patience": 1, "epochs": 4},
-        {"encoder": "bag", "patience": 1, "epochs": 1, "refit": True},
+        *(pytest.param(some | {"ranker": False}, marks=pytest.mark.quick) for some in BROKEN),
+        {"encoder": "bag", "patience": 1, "ranker": True},
     ],
 )
 def test_a_broken_training_ends_with_the_same_bits(tmp_path, settings):
@@ -247,6 +254,8 @@ def test_a_broken_training_ends_with_the_same_bits(tmp_path, settings):
         np.testing.assert_array_equal(resumed.vectors_.context, whole.vectors_.context)
         assert resumed.stats_["scores"] == whole.stats_["scores"]
         assert resumed.stats_["passes"] == whole.stats_["passes"]
+        for name, array in whole._weights().items():
+            np.testing.assert_array_equal(resumed._weights()[name], array, err_msg=name)
 
 
 @pytest.mark.quick
@@ -320,18 +329,15 @@ def test_bad_settings_are_one_line(tmp_path):
         build("tge", learning_rate=1e30, encoder="bag", optimizer="adagrad").fit(world())
 
 
-@pytest.mark.quick
 def test_characters_alone_learn():
     graph = planted()
-    model = build("tge", without_word=True, contexts="table", id_vectors=False, epochs=30).fit(
-        graph
-    )  # fmt: skip
+    settings = {"without_word": True, "contexts": "table", "id_vectors": False, "epochs": 30}
+    model = build("tge", **settings, ranker=False).fit(graph)
     same = np.arange(80)[:, None] // 20 == np.arange(80) // 20
     scores = model.vectors_.center @ model.vectors_.center.T
     assert (scores[same].mean() - scores[~same].mean()) > scores[~same].std()
 
 
-@pytest.mark.quick
 def test_training_needs_no_file_or_terminal_library():
     code = (
         "import sys\n"

@@ -18,8 +18,6 @@ from pairgram.sampling.pairs import PairSampler
 from pairgram.sampling.shards import write_shards
 from s3_server import serving
 
-pytestmark = pytest.mark.quick
-
 
 @pytest.fixture
 def store(monkeypatch):
@@ -37,6 +35,7 @@ def place(request, tmp_path):
     return Place(f"file://{tmp_path}/name" if request.param == "file" else tmp_path / "name")
 
 
+@pytest.mark.quick
 def test_a_file_is_written_read_and_removed(place):
     assert place.name == "name"
     assert place.read() is None
@@ -49,6 +48,7 @@ def test_a_file_is_written_read_and_removed(place):
     assert place.read() is None
 
 
+@pytest.mark.quick
 def test_arrays_come_back_also_beside(place):
     arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "none": np.zeros((0, 4))}
     beside = pickle.loads(pickle.dumps(place.beside("rows").beside("1")))
@@ -61,6 +61,7 @@ def test_arrays_come_back_also_beside(place):
         np.testing.assert_array_equal(got[name], array)
 
 
+@pytest.mark.quick
 def test_large_files_come_back(store):
     place = Place(store[0].format("large"))
     data = np.random.default_rng(0).bytes(13_000_000)
@@ -68,11 +69,13 @@ def test_large_files_come_back(store):
     assert place.read() == data
 
 
+@pytest.mark.quick
 def test_places_that_are_none_are_said():
     with pytest.raises(InputError, match="is no place that can be written to"):
         Place("nowhere://a/b").write(b"")
 
 
+@pytest.mark.quick
 def test_a_damaged_file_is_said(store):
     place = Place(store[0].format("x"))
     place.write(b"no tensors at all")
@@ -86,6 +89,7 @@ def test_a_store_that_does_not_answer_is_said(store):
         Place(uri).write(b"data")
 
 
+@pytest.mark.quick
 def test_pairs_go_to_an_object_store(store, tmp_path):
     uri, objects = store
     edges, _ = write_cliques(tmp_path)
@@ -103,6 +107,7 @@ def test_pairs_go_to_an_object_store(store, tmp_path):
     assert json.loads(objects["/bucket/pairs/_complete.json"]) == {"files": 1, "pairs": len(got)}
 
 
+@pytest.mark.quick
 def test_structure_training_resumes_from_an_object_store(store, small_graph):
     uri, objects = store
     place = uri.format("runs/state")

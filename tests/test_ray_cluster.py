@@ -57,6 +57,7 @@ def test_pairs_are_the_same_when_a_node_dies(cluster, graph):
 
 def test_vectors_are_the_same_when_a_node_dies(cluster, graph, monkeypatch):
     monkeypatch.setattr(owned, "FETCH_SECONDS", 0.0)
+    monkeypatch.setattr(owned, "FETCH_SHARE", np.inf)
     node = cluster.add_node(num_cpus=2)
     expected = pg.PS(dim=16, epochs=6).fit(graph).vectors_
     turns, killed = [], []

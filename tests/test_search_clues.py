@@ -1,12 +1,14 @@
 """What the ranker reads, against slow versions."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pairgram.search.clues import FIRST, KIN, KIN_VOTERS, Clues, node_vectors, with_kin
+from pairgram.search.clues import FEATURES, Clues, node_vectors
 from pairgram.search.exact import largest
 from pairgram.search.lexical import LexicalIndex
 from pairgram.search.votes import Ballots
@@ -70,8 +72,8 @@ def test_features_of_a_look(world):
     texts, links, space, clues = world
     query = ["red", "n3", "unheard"]
     (look,) = clues.look([query], space.vectors([query]))
-    assert look.features.shape == (len(look.places), len(FIRST))
-    column = {name: look.features[:, FIRST.index(name)] for name in FIRST}
+    assert look.features.shape == (len(look.places), len(FEATURES))
+    column = {name: look.features[:, FEATURES.index(name)] for name in FEATURES}
     bm25 = LexicalIndex.bm25(texts, list)
     lexical = bm25.scores(bm25.queries([query]))[0]
     np.testing.assert_allclose(column["bm25"], lexical[look.places], rtol=1e-5)
@@ -93,12 +95,33 @@ def test_features_of_a_look(world):
         assert column["of_node"][row] == pytest.approx(
             common / sum(idf[w] for w in set(texts[place])), rel=1e-4
         )
-    near = lexical / lexical.max()
-    voters = sorted(np.flatnonzero(near > 0).tolist(), key=lambda v: -near[v])[:20]
-    votes = sum(near[v] ** 3 * links.toarray()[v] for v in voters)
-    np.testing.assert_allclose(
-        column["words_20_share"], votes[look.places] / votes.max(), rtol=1e-4, atol=1e-6
-    )
+    pairs = [[f"{a} {b}" for a, b in pairwise(text)] for text in texts]
+    index = LexicalIndex.bm25(pairs, list)
+    by_phrases = index.scores(index.queries([["red n3", "n3 unheard"]]))[0]
+    assert by_phrases.any()
+    np.testing.assert_allclose(column["phrase"], by_phrases[look.places], rtol=1e-5)
+    likeness = np.maximum(column["query_query"], 0)
+    near = lexical / lexical.max() + by_phrases / by_phrases.max()
+    close = (near[look.places] + likeness / likeness.max()) / 3
+    np.testing.assert_allclose(column["close"], close, rtol=1e-4, atol=1e-6)
+
+
+def test_links_among_the_nodes_of_a_look(world):
+    texts, links, space, clues = world
+    added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
+    (look,) = clues.look([["blue", "n1"]], space.vectors([["blue", "n1"]]), added)
+    count, dense = len(look.places), links.toarray()
+    at = [*look.places.tolist(), 7, None]
+    slow = {
+        (voter, voted)
+        for voter in range(count)
+        for voted, node in enumerate(at)
+        if node is not None and dense[at[voter], node]
+    }
+    assert set(zip(look.voter.tolist(), look.voted.tolist(), strict=True)) == slow
+    assert len(look.voter) == len(slow)
+    degree = [max(dense[node].sum(), 1) if node is not None else 1 for node in at]
+    np.testing.assert_array_equal(look.degree, degree)
 
 
 def test_an_added_node_with_the_text_and_links_of_a_known_one_looks_like_it(world):
@@ -108,29 +131,8 @@ def test_an_added_node_with_the_text_and_links_of_a_known_one_looks_like_it(worl
     assert len(look.features) == len(look.places) + 2
     known = look.places.tolist().index(7)
     np.testing.assert_allclose(look.features[-2], look.features[known], rtol=1e-4, atol=1e-5)
-    votes = [place for place, name in enumerate(FIRST) if name.startswith(("words_20", "both"))]
-    assert not look.features[-1, votes].any()
-
-
-def test_learned_votes_are_a_mixture_of_the_voters_links(world):
-    texts, links, space, clues = world
-    added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
-    (look,) = clues.look([["blue", "n1"]], space.vectors([["blue", "n1"]]), added)
-    count = len(look.places)
-    assert count <= KIN_VOTERS
-    scores = np.random.default_rng(0).normal(size=count + 2)
-    found = with_kin(clues.ballots, look, look.features, scores)
-    np.testing.assert_array_equal(found[:, : len(FIRST)], look.features)
-    column = {name: found[:, len(FIRST) + KIN.index(name)] for name in KIN}
-    dense = links.toarray()
-    weight = np.exp(scores) / np.exp(scores[:count]).sum()
-    chance = np.zeros(len(texts))
-    for place, share in zip(look.places, weight, strict=False):
-        chance += share * dense[place] / max(dense[place].sum(), 1)
-    mine = np.append(chance[look.places], [chance[7], 0])
-    np.testing.assert_allclose(column["kin_weight"], weight, rtol=1e-5)
-    np.testing.assert_allclose(column["kin_share"], mine / chance.max(), rtol=1e-4, atol=1e-7)
-    np.testing.assert_allclose(column["kin_log"], np.log(mine + 1e-6), rtol=1e-4)
+    assert set(look.voter[look.voted == known]) == set(look.voter[look.voted == len(look.places)])
+    assert not (look.voted == len(look.places) + 1).any()
 
 
 def test_neighbours_of_a_node_describe_it():

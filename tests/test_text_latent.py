@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pairgram.errors import InputError
-from pairgram.text.latent import BUCKETS, LETTERS, LatentSpace
+from pairgram.text.latent import BUCKETS, LETTERS, LatentSpace, _in_steps
 from pairgram.text.spelling import ngram_ids
 
 pytestmark = pytest.mark.quick
@@ -43,7 +43,9 @@ def test_vectors_are_projected_weights_of_length_one():
     assert set(space.words) == {"red", "apple", "blue", "boat"}  # the others are in one text alone
     found = space.vectors([*TEXTS, ["apples", "unheard"]])
     for text, row in zip([*TEXTS, ["apples", "unheard"]], found, strict=True):
-        expected = slow_weights(space, text) @ space.basis.astype(np.float64)
+        expected = slow_weights(space, text) @ (
+            space.basis * space.scale[:, None].astype(np.float64)
+        )
         length = np.linalg.norm(expected)
         np.testing.assert_allclose(row, expected / length if length else expected, atol=1e-4)
     assert not found[4].any()
@@ -75,3 +77,13 @@ def test_the_same_seed_gives_the_same_space_and_storage_keeps_it():
 def test_more_dimensions_than_texts_are_as_many_as_there_are():
     assert LatentSpace.fit(TEXTS, 100, seed=0).dim == len(TEXTS)
     assert LatentSpace.fit([["a"], ["b"]], 100, seed=0).vectors([["zzz"]]).shape == (1, 2)
+
+
+def test_the_map_is_kept_in_steps_of_each_row():
+    rows = np.random.default_rng(0).normal(size=(30, 6)) * np.logspace(-6, 2, 30)[:, None]
+    rows[4] = 0
+    basis, scale = _in_steps(rows)
+    assert basis.dtype == np.int8
+    assert not basis[4].any()
+    error = np.abs(basis * scale[:, None] - rows).max(axis=1)
+    assert (error <= 0.51 * np.abs(rows).max(axis=1) / 127 + 1e-12).all()

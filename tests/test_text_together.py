@@ -37,7 +37,8 @@ def graph():
 
 
 def model(kind, **more):
-    return pg.TGE(**{"dim": 8, "epochs": 2, "patience": 2, "threads": 1, **KINDS[kind], **more})
+    few = {"dim": 8, "epochs": 2, "patience": 2, "threads": 1, "ranker": False}
+    return pg.TGE(**{**few, **KINDS[kind], **more})
 
 
 def check_near(got, expected):
@@ -55,6 +56,16 @@ def test_a_team_of_one_is_the_local_engine(graph, kind):
     for name in ("pairs", "updates", "passes", "epochs"):
         assert there.stats_[name] == here.stats_[name]
     check_near_texts(there, here)
+
+
+def test_rankers_fitted_after_a_team_rank_as_those_of_the_local_engine(graph):
+    here = model("bag", ranker=True).fit(graph)
+    there = model("bag", ranker=True).fit(graph, engine=Alone(1))
+    assert here.rule_ == there.rule_
+    assert here.ranking_.notes.queries == there.ranking_.notes.queries
+    for a, b in zip(here.suggest("w1 w2 w3", k=5), there.suggest("w1 w2 w3", k=5), strict=True):
+        assert a.node == b.node
+        assert a.score == pytest.approx(b.score, abs=1e-3)
 
 
 @pytest.mark.quick

@@ -24,7 +24,11 @@ def test_a_written_state_is_read_back(tmp_path, shared):
     np.testing.assert_array_equal(new.center, old.center)
     np.testing.assert_array_equal(new.context, old.context)
     assert (new.context is new.center) == shared
+    assert not new.center.flags.writeable  # mapped: who trains it in place copies it
+    new.own_tables()
     assert new.center.flags.writeable
+    assert (new.context is new.center) == shared
+    np.testing.assert_array_equal(new.context, old.context)
     for name in ("turn", "pairs", "updates", "loss", "seconds"):
         assert getattr(new, name) == getattr(old, name)
 

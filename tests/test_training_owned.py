@@ -102,7 +102,7 @@ def test_bits_are_those_of_one_process(graph, name, workers):
 
 @pytest.mark.quick
 def test_one_table_for_both_ends_has_one_owner(graph):
-    settings = Settings(dim=12, epochs=2, seed=3, shared_table=True)
+    settings = Settings(dim=12, epochs=2, seed=3, shared_table=True, noise_power=0.0, spread=0.2)
     source = DrawnEdges(graph, 3, seed=1)
     with LocalEngine(1) as engine:
         expected = train(source, graph.degree, settings, engine)
@@ -118,6 +118,7 @@ def test_one_table_for_both_ends_has_one_owner(graph):
 @pytest.mark.parametrize("fails", [[0], [9], [30], [40, 60], [120], [5, 5, 5, 5]])
 def test_a_lost_worker_changes_no_bit(graph, fails, seconds, monkeypatch):
     monkeypatch.setattr(owned, "FETCH_SECONDS", seconds)
+    monkeypatch.setattr(owned, "FETCH_SHARE", np.inf)
     settings = Settings(dim=12, epochs=2, seed=3)
     source = sources(graph)["pairs"]
     with LocalEngine(1) as engine:
@@ -132,6 +133,71 @@ def test_a_lost_worker_changes_no_bit(graph, fails, seconds, monkeypatch):
     assert got[2].updates == expected[2].updates
     assert got[2].turn == seen[-1][0] == 2 * source.chunks
     assert len(engine.crews) == 1 + len(fails)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("seconds", [0.0, 1e9], ids=["every turn", "never"])
+def test_a_worker_lost_with_part_of_the_result_here_changes_no_bit(graph, seconds, monkeypatch):
+    monkeypatch.setattr(owned, "FETCH_SECONDS", seconds)
+    monkeypatch.setattr(owned, "FETCH_SHARE", np.inf)
+    settings, source = Settings(dim=12, epochs=2, seed=3), sources(graph)["pairs"]
+    with LocalEngine(1) as engine:
+        expected = train(source, graph.degree, settings, engine)
+    engine, forgotten, call = Apart(3), [], Failing.call
+
+    def lost_at_the_third(self, member, method, *given):
+        forgotten.extend(given if method == "forget" else ())
+        if len(forgotten) == 3:
+            engine.crews[0].left = 0
+        return call(self, member, method, *given)
+
+    monkeypatch.setattr(Failing, "call", lost_at_the_third)
+    got = train(source, graph.degree, settings, engine)
+    assert len(engine.crews) == (1 if seconds == 0 else 2)  # from the file, or trained again
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1], expected[1])
+
+
+@pytest.mark.quick
+def test_no_table_is_here_before_the_end(graph):
+    rows = []
+    settings, source = Settings(dim=12, epochs=2, seed=3), sources(graph)["pairs"]
+
+    def watch(progress, turns):
+        rows.append(len(progress.center))
+        if progress.turn == 3:
+            assert len(progress.tables()["center"]) == N
+            assert isinstance(progress.center.base, np.memmap)  # and then in a file
+
+    train(source, graph.degree, settings, Apart(2), after_turn=watch)
+    assert rows[:3] == [0, 0, 0]
+
+
+@pytest.mark.quick
+def test_given_centres_are_sent(graph):
+    settings, source = Settings(dim=12, seed=3), sources(graph)["pairs"]
+    start = np.random.default_rng(0).random((N, 12), np.float32)
+    with LocalEngine(1) as engine:
+        expected = train(source, graph.degree, settings, engine, start=start)
+    got = train(source, graph.degree, settings, Apart(3, [30]), start=start)
+    np.testing.assert_array_equal(got[0], expected[0])
+
+
+@pytest.mark.quick
+def test_a_full_disk_ends_no_training(graph, monkeypatch, caplog):
+    def full(self, parts):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(owned, "FETCH_SECONDS", 0.0)
+    monkeypatch.setattr(owned, "FETCH_SHARE", np.inf)
+    monkeypatch.setattr(owned.FetchedTables, "write", full)
+    settings, source = Settings(dim=12, seed=3), sources(graph)["pairs"]
+    with LocalEngine(1) as engine:
+        expected = train(source, graph.degree, settings, engine)
+    got = train(source, graph.degree, settings, Apart(3, [40]))
+    np.testing.assert_array_equal(got[0], expected[0])
+    assert caplog.text.count("No space left on device") == 1
+    assert "after a loss training goes on from turn 0" in caplog.text
 
 
 @pytest.mark.quick
@@ -169,8 +235,7 @@ def test_no_owner_holds_more_than_its_share_and_a_part(graph, workers, monkeypat
 
     def watched(self, *given):
         gone = step(self, *given)
-        rows = [len(table) for table in (*self._center.values(), *self._context.values())]
-        most.append(sum(rows) + len(gone))
+        most.append(len(self._center.table) + len(self._context.table) + len(gone))
         return gone
 
     monkeypatch.setattr(PartOwner, "step", watched)

@@ -6,11 +6,17 @@ import torch
 from scipy.sparse import csr_array
 
 from pairgram.errors import InputError
-from pairgram.search.clues import FIRST
-from pairgram.search.ranker import Judge, Ranker
+from pairgram.search.clues import FEATURES, Look
+from pairgram.search.graph_judge import GraphJudge
+from pairgram.search.ranker import Judge
 from pairgram.search.towers import Towers
+from pairgram.training.graph_judge import (
+    Batch,
+    GraphJudgeNet,
+    GraphJudgeSettings,
+    train_graph_judge,
+)
 from pairgram.training.ranker import (
-    Descent,
     JudgeNet,
     JudgeSettings,
     _loss,
@@ -18,11 +24,9 @@ from pairgram.training.ranker import (
     train_judge,
 )
 from pairgram.training.towers import TowerNet, TowerSettings, _Batches, train_towers
-from pairgram.training.voters import Carried, _Batch, train_voters
-
-pytestmark = pytest.mark.quick
 
 
+@pytest.mark.quick
 def test_towers_in_numpy_are_those_that_were_trained():
     torch.manual_seed(0)
     net = TowerNet(6, TowerSettings(dim=4, hidden=5)).eval()
@@ -67,6 +71,7 @@ def test_towers_learn_that_links_go_elsewhere_than_likeness():
     assert linked > same + 0.3
 
 
+@pytest.mark.quick
 def test_known_links_of_a_batch_are_found():
     points, links, _ = planted()
     batches = _Batches(points, links, TowerSettings(), np.random.default_rng(0), "cpu")
@@ -84,6 +89,7 @@ def test_known_links_of_a_batch_are_found():
     assert found == slow
 
 
+@pytest.mark.quick
 def test_a_graph_without_links_between_parts_leaves_the_towers_as_they_start():
     points = np.eye(4, dtype=np.float32)
     towers = train_towers(points, csr_array((4, 4), dtype=np.float32), TowerSettings(dim=4), 0)
@@ -112,6 +118,7 @@ def test_a_judge_learns_what_no_weighted_sum_says():
     np.testing.assert_array_equal(judge.scores(rows[0]), again.scores(rows[0]))
 
 
+@pytest.mark.quick
 def test_a_judge_in_numpy_is_the_module():
     torch.manual_seed(0)
     net = JudgeNet(5, 8)
@@ -124,6 +131,7 @@ def test_a_judge_in_numpy_is_the_module():
     np.testing.assert_allclose(judge.scores(rows), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.quick
 def test_loss_of_a_judge_is_that_of_every_link_among_the_others():
     torch.manual_seed(0)
     net = JudgeNet(3, 4)
@@ -141,6 +149,7 @@ def test_loss_of_a_judge_is_that_of_every_link_among_the_others():
     assert float(loss.detach()) == pytest.approx(np.mean(expected), rel=1e-4)
 
 
+@pytest.mark.quick
 def test_queries_without_a_link_and_without_others_do_no_harm():
     rows, masks = lists(8)
     masks[0][:] = False
@@ -149,42 +158,84 @@ def test_queries_without_a_link_and_without_others_do_no_harm():
     assert np.isfinite(judge.scores(rows[0])).all()
 
 
-def test_loss_of_voters_is_that_of_the_mixture():
+WIDTH = len(FEATURES)
+
+
+def a_look(random, size=9, links=0.3, features=WIDTH):
+    """Nodes with random features and links among them, each with a link or two elsewhere."""
+    dense = np.triu(random.random((size, size)) < links, 1)
+    voter, voted = np.nonzero(dense | dense.T)
+    degree = (dense | dense.T).sum(axis=1) + random.integers(1, 3, size)
+    return Look(
+        np.arange(size), random.normal(size=(size, features)).astype(np.float32),
+        voter.astype(np.int32), voted.astype(np.int32), degree.astype(np.float32), np.empty(0),
+    )  # fmt: skip
+
+
+def slow_scores(net, look, rows):
+    """What the judge says of one look, node by node."""
+    w = {name: a.detach().numpy().astype(float) for name, a in net.state_dict().items()}
+
+    def layer(name, x):
+        return w[f"{name}.weight"] @ x + w[f"{name}.bias"]
+
+    relu, links = lambda x: np.maximum(x, 0), list(zip(look.voter, look.voted, strict=True))
+    state = [relu(layer("deepen", relu(layer("enter", row)))) for row in rows.astype(float)]
+    for r in range(len(net.ask)):
+        asked = np.array([np.exp(layer(f"ask.{r}", h)) for h in state])
+        heads = asked / asked.sum(axis=0)
+        after = []
+        for x, h in enumerate(state):
+            voters = [v for v, voted in links if voted == x]
+            chance = sum((heads[v] / look.degree[v] for v in voters), np.zeros(heads.shape[1]))
+            told = sum(
+                layer(f"tell.{r}", state[v]) / np.sqrt(look.degree[v] * look.degree[x])
+                for v in voters
+            ) + np.zeros(len(w[f"tell.{r}.bias"]))
+            votes = np.log(chance + 1e-6) + 7
+            even = votes - np.log(look.degree[x]) / 2
+            read = np.concatenate([h, 0.3 * votes, 0.3 * even, told])
+            after.append(h + layer(f"back.{r}", relu(layer(f"merge.{r}", read))))
+        state = after
+    rest = rows @ w["linear.weight"][0]
+    return np.array([layer("out", relu(layer("settle", h)))[0] for h in state]) + rest
+
+
+@pytest.mark.quick
+def test_the_graph_judge_in_torch_and_in_numpy_is_the_slow_one():
     torch.manual_seed(0)
-    net = JudgeNet(3, 4)
     random = np.random.default_rng(0)
-    rows = [random.normal(size=(size, 3)).astype(np.float32) for size in (4, 2)]
-    has = [np.array([[1, 0], [1, 1], [0, 0], [0, 1]]), np.array([[1], [0]])]
-    degree = [np.array([3, 5, 1, 2]), np.array([4, 1])]
-    carried, expected = [], []
-    for some, links, many in zip(rows, has, degree, strict=True):
-        voter, link = np.nonzero(links)
-        share = (1 / many[voter]).astype(np.float32)
-        carried.append(Carried(voter, link, share, links.shape[1]))
-        scores = net(torch.from_numpy(some)).detach().numpy()
-        weight = np.exp(scores) / np.exp(scores).sum()
-        expected += [
-            -np.log(sum(weight[w] * links[w, x] / many[w] for w in range(len(some))) + 1e-5)
-            for x in range(links.shape[1])
-        ]
-    loss = _Batch(rows, carried, "cpu").loss(net)
-    assert float(loss.detach()) == pytest.approx(np.mean(expected), rel=1e-4)
+    net = GraphJudgeNet(len(FEATURES), GraphJudgeSettings(hidden=6, heads=2, told=3)).eval()
+    looks = [a_look(random, size) for size in (9, 5, 1)]
+    rows = [look.features for look in looks]
+    together = net(Batch(looks, rows, "cpu")).detach().numpy()
+    slow = np.concatenate([slow_scores(net, *one) for one in zip(looks, rows, strict=True)])
+    np.testing.assert_allclose(together, slow, rtol=1e-4, atol=1e-4)
+    ones = np.ones(len(FEATURES), np.float32)
+    weights = {name: a.detach().numpy() for name, a in net.state_dict().items()}
+    judge = GraphJudge.from_arrays({"mean": 0 * ones, "spread": ones, **weights})
+    found = np.concatenate([judge.scores(look) for look in looks])
+    np.testing.assert_allclose(found, slow, rtol=1e-4, atol=1e-4)
 
 
-def test_voters_are_those_who_have_the_links():
-    """The node that has the query's link has the largest second feature."""
+def test_the_graph_judge_learns_to_ask_the_right_node():
+    """The links are those of the node with the largest second feature; nothing else says so."""
     random = np.random.default_rng(2)
-    rows = [random.normal(size=(8, 4)).astype(np.float32) for _ in range(80)]
-    one = np.ones(1, np.float32)
-    carried = [Carried(np.array([r[:, 1].argmax()]), np.zeros(1, np.int64), one, 1) for r in rows]
-    carried[0] = Carried(np.empty(0, np.int64), np.empty(0, np.int64), one[:0], 0)
-    settings = Descent(hidden=8, epochs=40, learning_rate=0.01)
-    voter, again = (train_voters(rows, carried, settings, seed=0) for _ in range(2))
-    right = sum(voter.scores(r).argmax() == r[:, 1].argmax() for r in rows)
-    assert right > 72
-    np.testing.assert_array_equal(voter.scores(rows[3]), again.scores(rows[3]))
+    looks = [a_look(random, 12, features=3) for _ in range(120)]
+    masks = []
+    for look in looks:
+        mask = np.zeros(12, bool)
+        mask[look.voted[look.voter == look.features[:, 1].argmax()]] = True
+        masks.append(mask)
+    settings = GraphJudgeSettings(hidden=16, epochs=30, learning_rate=0.01, dropout=0)
+    judge, again = (train_graph_judge(looks, masks, settings, seed=0) for _ in range(2))
+    asked = [(look, mask) for look, mask in zip(looks, masks, strict=True) if mask.any()]
+    right = sum(bool(mask[judge.scores(look).argmax()]) for look, mask in asked)
+    assert right > 0.9 * len(asked)
+    np.testing.assert_array_equal(judge.scores(looks[3]), again.scores(looks[3]))
 
 
+@pytest.mark.quick
 def test_halves_are_each_judged_by_the_other():
     (train, test), (other_train, other_test) = halves(7, seed=0)
     assert sorted([*train, *test]) == list(range(7))
@@ -192,6 +243,9 @@ def test_halves_are_each_judged_by_the_other():
     assert test.tolist() == other_train.tolist()
 
 
+@pytest.mark.quick
 def test_damage_of_a_ranker_is_said():
-    with pytest.raises(InputError, match="does not fit its features"):
-        Ranker.from_arrays({"last/mean": np.zeros(len(FIRST) - 1, np.float32)})
+    ones = np.ones(len(FEATURES), np.float32)
+    for arrays in ({}, {"mean": ones[1:], "spread": ones}, {"mean": ones, "spread": ones}):
+        with pytest.raises(InputError, match="does not fit its features"):
+            GraphJudge.from_arrays(arrays)

@@ -14,7 +14,7 @@ from pairgram.text.encoders import EncoderSpec, make_encoder  # noqa: E402
 from pairgram.text.tokens import tokenize  # noqa: E402
 from pairgram.text.vocabulary import Vocabulary  # noqa: E402
 from pairgram.training import text as trainer  # noqa: E402
-from pairgram.training import text_feed  # noqa: E402
+from pairgram.training import text_descent, text_feed  # noqa: E402
 from pairgram.training.text_batches import CentrePlan, KnownLinks, Noise, PairGroups  # noqa: E402
 from pairgram.training.text_feed import TextSettings, TextTask  # noqa: E402
 from pairgram.training.text_net import Contrast, TextNet, contrast_loss  # noqa: E402
@@ -268,7 +268,7 @@ def test_pairs_of_a_hub_in_slices_train_alike(contexts, shared, monkeypatch):
     settings = TextSettings(epochs=2, batch_size=6, shared_negatives=shared)
     results = []
     for size in (1 << 18, 7):
-        monkeypatch.setattr(trainer, "PAIR_SLICE", size)
+        monkeypatch.setattr(text_descent, "PAIR_SLICE", size)
         net, task = net_and_task(world(), contexts)
         trainer.train(net, task, settings)
         results.append(trainer.weights_of(net))

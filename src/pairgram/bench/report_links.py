@@ -23,8 +23,8 @@ from pairgram.bench.spec import FLOORS, Table
 from pairgram.bench.store import Store, read_record
 
 RANKING = {"mrr": "MRR", "hits@10": "Hits@10", "hits@50": "Hits@50", "ndcg@10": "nDCG@10"}
-RULES = ("dot", "cosine", "pair", "context", "symmetric", "calibrated")
-RARE = ("cosine", "pair")  # no columns of their own where no method has them
+RULES = ("dot", "cosine", "pair", "context", "symmetric", "calibrated", "ranked")
+RARE = ("cosine", "pair", "ranked")  # no columns of their own where no method has them
 PROTOCOLS = {
     "seen": "both ends of a link, and the negatives, have a training link; the published figures "
     "are read as this protocol",

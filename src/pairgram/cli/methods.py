@@ -82,6 +82,10 @@ class MethodFlags:
     self_pairs: Annotated[
         float | None, _flag("ps: pairs of a node with itself, for each of its pairs.")
     ] = None
+    tables: Annotated[
+        int | None, _flag("ps: 2 for centre and context vectors, 1 for one vector a node.")
+    ] = None
+    noise_power: Annotated[float | None, _flag("ps: noise is drawn by degree to this.")] = None
     shared_negatives: Annotated[
         int | None,
         _flag(

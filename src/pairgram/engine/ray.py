@@ -218,10 +218,11 @@ class RayEngine:
         try:
             self._ray.init(address=address, **how)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            reason = str(error).strip().split("\n")[0]
+            reason = str(error).strip().split("\n")[0].rstrip(".")
             raise PairgramError(
-                f"Ray at {address!r} cannot be joined: {reason} Start a cluster with "
-                "'ray start --head', or leave out the address to run on this machine."
+                f"Ray at {address!r} cannot be joined: {reason}. Start a cluster with 'ray start "
+                "--head', give its token here too if it has one (RAY_AUTH_TOKEN), or leave out the "
+                "address to run on this machine."
             ) from None
 
     def _check_versions(self) -> None:

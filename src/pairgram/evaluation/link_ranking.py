@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from pairgram.errors import ParameterError
 from pairgram.evaluation.device import DeviceBlocks
 from pairgram.evaluation.protocols import PROTOCOLS
 from pairgram.evaluation.ranking import Queries, link_queries, rank
@@ -42,24 +43,32 @@ def rank_links(
     queries = queries_of(split, protocol, limit, seed)
     rules = tuple(dict.fromkeys((model.rule_, *model.rules_)))
     terms = getattr(model, "terms", None)
+    there = {}
     if device is not None and terms is not None:
-        return measure_blocks(_on_device(terms, rules, queries, device), queries), queries
+        there = _on_device(terms, rules, queries, device)
 
-    def blocks(rows: slice) -> Mapping[str, Scores]:
-        return {rule: _block(model, queries, rows, rule) for rule in rules}
+    def blocks(rows: slice) -> Mapping[str, Any]:
+        return {
+            rule: there[rule](rows) if rule in there else _block(model, queries, rows, rule)
+            for rule in rules
+        }
 
     return measure_blocks(blocks, queries), queries
 
 
 def _on_device(
     terms: Callable[[str], Any], rules: tuple[str, ...], queries: Queries, device: str
-) -> Callable[[slice], Mapping[str, Any]]:
-    scorers = {}
+) -> dict[str, Callable[[slice], Any]]:
+    """Scorers by rule; a rule that is no sum of products has none."""
+    scorers: dict[str, Callable[[slice], Any]] = {}
     for rule in rules:
-        pairs, bias = terms(rule)
+        try:
+            pairs, bias = terms(rule)
+        except ParameterError:
+            continue
         chosen = [(left[queries.node], right) for left, right in pairs]
         scorers[rule] = DeviceBlocks(chosen, bias, device)
-    return lambda rows: {rule: scorer(rows) for rule, scorer in scorers.items()}
+    return scorers
 
 
 def queries_of(split: Split, protocol: str, limit: int, seed: int) -> Queries:

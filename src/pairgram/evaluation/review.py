@@ -47,11 +47,13 @@ def weakest_links(model: Any, k: int = 20, rule: str | None = None) -> list[Weak
     k
         How many.
     rule
-        One of its rules; None takes its own.
+        One of its rules; None takes its own, or that of its vectors where its own is "ranked".
     """
     check("weakest_links", {"k": Int(1)}, {"k": k})
     graph: TextGraph = model.graph_
-    scores = np.asarray(model.score_positions(graph.source, graph.target, rule=rule))
+    # A ranker counts the link itself among what speaks for it; vectors at least weighed it.
+    chosen = getattr(model, "vector_rule_", None) if rule is None else rule
+    scores = np.asarray(model.score_positions(graph.source, graph.target, rule=chosen))
     order = np.lexsort((np.arange(len(scores)), scores))[:k]
     lower = np.searchsorted(np.sort(scores), scores[order], side="left") / len(scores)
     return [

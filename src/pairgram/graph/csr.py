@@ -5,6 +5,9 @@ import numpy as np
 from pairgram.graph.merge import arc_key, distinct, group, pair_key
 from pairgram.graph.parts import Adjacency, FloatArray, IntArray, freeze
 
+RUN = 1 << 22
+"""Arcs that are looked at together."""
+
 
 def adjacency_of(
     source: IntArray, target: IntArray, weight: FloatArray | None, n_nodes: int
@@ -24,7 +27,13 @@ def symmetric_adjacency(
     source: IntArray, target: IntArray, weight: FloatArray | None, n_nodes: int
 ) -> Adjacency:
     """Neighbour lists of the symmetric closure of arcs, shape (m,)."""
-    doubled = None if weight is None else np.concatenate((weight, weight))
+    if weight is None:
+        # Keys of both directions in one array: the ends of all arcs are not copied for it.
+        key = np.empty(2 * len(source), np.int64)
+        key[: len(source)] = arc_key(source, target, n_nodes)
+        key[len(source) :] = arc_key(target, source, n_nodes)
+        return _from_sorted(distinct(key), None, n_nodes)
+    doubled = np.concatenate((weight, weight))
     return adjacency_of(
         np.concatenate((source, target)), np.concatenate((target, source)), doubled, n_nodes
     )
@@ -39,9 +48,15 @@ def degrees(source: IntArray, target: IntArray, n_nodes: int, directed: bool) ->
 
 
 def _from_sorted(key: IntArray, weight: FloatArray | None, n_nodes: int) -> Adjacency:
-    rows = key // max(n_nodes, 1)
-    columns = key - rows * n_nodes
+    nodes = np.int64(max(n_nodes, 1))
     indptr = np.zeros(n_nodes + 1, dtype=np.int64)
-    np.cumsum(np.bincount(rows, minlength=n_nodes), out=indptr[1:])
-    narrow = columns.astype(np.int32) if n_nodes < 2**31 else columns
-    return Adjacency(freeze(indptr), freeze(narrow), freeze(weight))
+    columns: IntArray = np.empty(len(key), np.int32 if n_nodes < 2**31 else np.int64)
+    # In runs: whole arrays of rows and columns would be the most that reading holds.
+    for begin in range(0, len(key), RUN):
+        some = key[begin : begin + RUN]
+        rows = some // nodes
+        columns[begin : begin + RUN] = some - rows * nodes
+        counts = np.bincount(rows - rows[0])
+        indptr[rows[0] + 1 : rows[0] + 1 + len(counts)] += counts
+    np.cumsum(indptr, out=indptr)
+    return Adjacency(freeze(indptr), freeze(columns), freeze(weight))

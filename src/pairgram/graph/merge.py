@@ -159,7 +159,7 @@ def distinct(key: IntArray) -> IntArray:
     key.sort()
     changed = np.ones(len(key), dtype=np.bool_)
     np.not_equal(key[1:], key[:-1], out=changed[1:])
-    return key[changed]
+    return key if changed.all() else key[changed]
 
 
 def count_reciprocal(source: IntArray, target: IntArray, n_nodes: int) -> int:

@@ -1,8 +1,8 @@
-"""Safetensors files: written by the library, read as memory maps."""
+"""Safetensors files: written array by array, read as memory maps."""
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,45 @@ DTYPES = {
     "I32": "<i4",
     "I16": "<i2",
     "I8": "i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
     "U8": "u1",
     "BOOL": "?",
 }
+NAMES = {np.dtype(kind): name for name, kind in DTYPES.items()}
 LONGEST_HEADER = 100_000_000
 
 
 def write_tensors(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays by name."""
-    from safetensors.numpy import save_file
-
-    save_file({name: np.ascontiguousarray(array) for name, array in tensors.items()}, path)
+    """Write arrays by name; none is copied in memory, as safetensors itself would."""
+    with path.open("wb") as stream:
+        for piece in _pieces(tensors):
+            stream.write(piece)
 
 
 def tensor_bytes(tensors: Mapping[str, NDArray[Any]]) -> bytes:
     """What `write_tensors` writes."""
-    from safetensors.numpy import save
+    return b"".join(_pieces(tensors))
 
-    return bytes(save({name: np.ascontiguousarray(array) for name, array in tensors.items()}))
+
+def _pieces(tensors: Mapping[str, NDArray[Any]]) -> Iterator[bytes | memoryview]:
+    """Length of the header, the header, the arrays; large items first, so that all are aligned."""
+    order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
+    header, end = {}, 0
+    for name in order:
+        array = tensors[name]
+        begin, end = end, end + array.nbytes
+        kind = NAMES[array.dtype.newbyteorder("<")]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    yield len(text).to_bytes(8, "little")
+    yield text
+    for name in order:
+        array = tensors[name]
+        plain = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        yield plain.reshape(-1).view(np.uint8).data
 
 
 def read_tensors(place: str, data: bytes) -> dict[str, NDArray[Any]]:

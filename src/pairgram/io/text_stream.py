@@ -11,6 +11,9 @@ from pairgram.errors import FileFormatError, InputError
 from pairgram.io.atomic import replacing_file
 from pairgram.io.pair_files import SHARD
 
+REPEATED = ["nodes.list.element"]
+"""Columns whose values come again and again."""
+
 Piece = tuple[int, str, int]
 Work = Callable[[list[str], list[str]], Any]
 
@@ -41,12 +44,12 @@ def write_piece(piece: Piece, columns: tuple[str, str], folder: Path, work: Work
         try:
             for ids, texts in _batches(Path(file), group, columns, rows):
                 table = work(ids, texts)
-                writer = writer or parquet.ParquetWriter(temporary, table.schema)
+                writer = writer or _writer(temporary, table)
                 writer.write_table(table)
                 done += len(ids)
             if writer is None:
                 table = work([], [])
-                writer = parquet.ParquetWriter(temporary, table.schema)
+                writer = _writer(temporary, table)
         finally:
             if writer is not None:
                 writer.close()
@@ -64,6 +67,12 @@ def suggestion_table(ids: Sequence[str], found: Sequence[Sequence[tuple[str, flo
     nodes = pa.array([[node for node, _ in one] for one in found], pa.list_(pa.string()))
     scores = pa.array([[score for _, score in one] for one in found], pa.list_(pa.float32()))
     return pa.table({"id": pa.array(ids, pa.string()), "nodes": nodes, "scores": scores})
+
+
+def _writer(file: Path, table: Any) -> Any:
+    # Numbers of vectors hardly repeat: a dictionary of them takes six times as long to write, and
+    # half as much room again.
+    return parquet.ParquetWriter(file, table.schema, use_dictionary=REPEATED)
 
 
 def _opened(file: Path) -> Any:

@@ -60,22 +60,25 @@ def bucket(begin, end, center, context, part_of, block_begin, place, out_center,
 @njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def train_blocks(
     blocks, low_part, bounds, begin, mass, center, context, count, threshold, alias,
-    e_center, center_base, e_context, context_base, one_table, negatives, shared, offset, rate, l2,
+    e_center, center_base, e_context, one_table, negatives, shared, offset, rate, l2,
     seed, turn, queue, drawn, scratch, cells, losses,
 ):  # fmt: skip
-    """One pass over blocks (centre part, context part), shape (b, 2), one after the other.
+    """One pass over blocks (centre part, context part, base), shape (b, 3), one after the other.
 
-    The pairs of a block (i, j) begin at begin[i - low_part, j]. `losses` (b) receives the sums of
-    the pair losses; `queue` (2, q), `drawn` (q), `scratch` (5, BATCH) and `cells` (BATCH) are
-    scratch, with q at least the links and noise of a centre in a block, and VECTOR more.
+    The pairs of a block (i, j) begin at begin[i - low_part, j]; row r of e_context is the context
+    base + r. `losses` (b) receives the sums of the pair losses; `queue` (2, q), `drawn` (q),
+    `scratch` (5, BATCH) and `cells` (BATCH) are scratch, with q at least the links and noise of a
+    centre in a block, and VECTOR more.
     """
     for b in range(blocks.shape[0]):
         i, j = blocks[b, 0], blocks[b, 1]
         at, end = begin[i - low_part, j], begin[i - low_part, j + 1]
+        # Rows of another part cannot be the centre's own, in one table neither.
+        within = one_table and i == j
         losses[b] = _train_block(
             j, bounds[i], bounds[i + 1], at, end, bounds[j], bounds[j + 1], mass[j],
             center, context, count, threshold, alias, e_center, center_base, e_context,
-            context_base, one_table, negatives, shared, offset, rate, l2, seed, turn,
+            blocks[b, 2], within, negatives, shared, offset, rate, l2, seed, turn,
             queue, drawn, scratch, cells,
         )  # fmt: skip
 
@@ -83,14 +86,15 @@ def train_blocks(
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _train_block(
     j, first, last, at, end, low, high, share, center, context, count, threshold, alias,
-    e_center, center_base, e_context, context_base, one_table, negatives, shared, offset, rate, l2,
+    e_center, center_base, e_context, context_base, within, negatives, shared, offset, rate, l2,
     seed, turn, queue, drawn, scratch, cells,
 ):  # fmt: skip
     """One pass over a block of pairs at..end-1; return the sum of the pair losses.
 
     Centres are first..last-1, contexts part j, which holds low..high-1 and a `share` of the noise.
     Row r of e_center and of `count` is centre center_base + r, row r of e_context likewise, so the
-    tables may hold all nodes or those of some parts.
+    tables may hold all nodes or those of some parts, in any order of parts. `within`: both are rows
+    of one part.
 
     A centre u with count[u] pairs in this turn gets count[u]·negatives·share/shared noise nodes
     here, rounded at random, whatever the number of its positives in the block; each counts as
@@ -112,9 +116,7 @@ def _train_block(
         size = at - begin + noise
         draw_many(key, 1, noise, low, high, threshold, alias, drawn)
         _enqueue(context, begin, at, drawn, noise, context_base, queue, e_context)
-        loss += _steps(
-            row, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset
-        )
+        loss += _steps(row, size, queue, kinds, scratch, cells, e_center, e_context, within, offset)
     return loss
 
 
@@ -153,7 +155,7 @@ def _enqueue(context, first, last, drawn, noise, base, queue, e_context):
 
 
 @njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, one_table, offset):
+def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, within, offset):
     """Gradient steps of -log σ(±(e'_v·e_u + offset)) for u and queued rows v; return their loss.
 
     All scores of a batch are taken before any of its rows moves: the products do not wait for each
@@ -172,7 +174,7 @@ def _steps(u, size, queue, kinds, scratch, cells, e_center, e_context, one_table
         for k in range(0, end - begin, ROWS):
             dots_and_norms(e_center, u, e_context, queue, begin, k, scratch)
         loss += _limited(begin, end, queue, kinds, scratch, cells, own, offset)
-        if one_table:
+        if within:
             for k in range(end - begin):
                 exchange_within(
                     e_center, u, e_context, queue[0, begin + k], scratch[0, k], scratch[1, k]

@@ -71,6 +71,11 @@ class Model(Curating):
         """The rule that this model names as its own."""
         return self.rule
 
+    @property
+    def vector_rule_(self) -> str:
+        """Its own rule, or where that reads more than vectors, the one that it takes for them."""
+        return self.rule_
+
     def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
         """Scores of links between known nodes.
 

@@ -59,6 +59,11 @@ class Curating(Keeping):
     def rule_(self) -> str:
         """The rule that this model names as its own."""
 
+    @property
+    @abstractmethod
+    def vector_rule_(self) -> str:
+        """The rule for what has vectors alone, such as a new node."""
+
     @abstractmethod
     def _rule(self, rule: str | None) -> str:
         """The rule of known nodes: that of the user if the model has it, or its own."""
@@ -164,7 +169,7 @@ class Curating(Keeping):
         """Build the index for approximate search by a rule; the folder keeps it (extra `ann`)."""
         from pairgram.search.ann import AnnIndex
 
-        chosen = self._rule(rule)
+        chosen = self._rule(self.vector_rule_ if rule is None else rule)
         terms, bias = pair_terms(self._tables(), self._tables(), chosen)
         self.index_ = AnnIndex.build(chosen, [right for _, right in terms], bias)
         return self
@@ -206,7 +211,7 @@ class Curating(Keeping):
         catalog = self._catalog(asked.direction)
         position = catalog.position(node)
         query = catalog.query(position)
-        rule = self._rule_for(catalog, query, asked.rule, is_new=position >= catalog.n_fitted)
+        rule = self._rule_of_node(catalog, position, asked)
         barred = catalog.barred(asked.prefix, asked.label)
         barred[catalog.neighbours(position, self._near(asked.direction))] = True
         barred[position] = True
@@ -222,6 +227,11 @@ class Curating(Keeping):
         named = suggested if namer is None else namer.name(query, 0, found, suggested)
         return self._confident("node", named, rule)
 
+    def _rule_of_node(self, catalog: Catalog, position: int, asked: Asked) -> str:
+        """The rule for a node that is asked for by its id."""
+        is_new = position >= catalog.n_fitted
+        return self._rule_for(catalog, catalog.query(position), asked.rule, is_new)
+
     def _suggest_texts(self, texts: Sequence[str], asked: Asked) -> list[list[Suggestion]]:
         raise ParameterError(
             f"{type(self).__name__} learns from structure alone and cannot place a new text. "
@@ -231,9 +241,9 @@ class Curating(Keeping):
     def _rule_for(self, catalog: Catalog, query: Tables, rule: str | None, is_new: bool) -> str:
         """The rule for a query: that of the user, or the model's own where it can be used."""
         if not is_new:
-            return self._rule(rule)
+            return self._rule(self.vector_rule_ if rule is None else rule)
         possible = possible_rules(query, catalog.tables)
-        return next_best(self.rule_, possible) if rule is None else allowed(rule, possible)
+        return next_best(self.vector_rule_, possible) if rule is None else allowed(rule, possible)
 
     def _block_of_node(
         self, catalog: Catalog, rule: str, position: int

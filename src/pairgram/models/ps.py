@@ -1,5 +1,6 @@
 """PS: Pairs Sampling with skip-gram, the structure-only half of TGE-PS."""
 
+import math
 from dataclasses import replace
 from typing import ClassVar
 
@@ -9,13 +10,15 @@ from pairgram.models.sgns import SGNS_CONSTRAINTS, SHARED_NEGATIVES, SgnsModel
 from pairgram.sampling.pairs import PairSampler
 from pairgram.training.blocks import PairSource
 from pairgram.training.schedule import Judge
-from pairgram.training.settings import Settings
+from pairgram.training.settings import NOISE_POWER, Settings
 from pairgram.training.sources import SampledPairs
 
 PAIRS_PER_NODE = 1000
 FEWEST_EPOCHS, MOST_EPOCHS = 5, 200
 L2_OF_MEAN_DEGREE = 0.15
 VALIDATION = 0.05
+# Near zero a first pass would only make the vectors grow; more drowns what few pairs say.
+ONE_TABLE_SPREAD = 0.2
 
 
 class PS(SgnsModel):
@@ -30,7 +33,7 @@ class PS(SgnsModel):
     times
         Rounds N of sampling around every node.
     negatives
-        Noise nodes K per pair, drawn in proportion to degree^0.75.
+        Noise nodes K per pair, drawn in proportion to degree^noise_power.
     epochs
         Passes over the sampled pairs; None for as many as give a node about 1,000 pairs on
         average, 5 to 200.
@@ -51,6 +54,13 @@ class PS(SgnsModel):
         Epochs without a better AUC_pair (under "calibrated") on 5 % of the links, held back for
         this; then the rate falls to nothing within half as many epochs as have passed, and
         training ends. 0 trains on all links for all epochs.
+    noise_power
+        0.75 is word2vec's. With 0 all nodes are drawn alike, and the product of two vectors keeps
+        the weight of a node's degree, which the noise otherwise takes out.
+    tables
+        2 for centre and context vectors; 1 for one vector a node at both ends of its pairs, so that
+        "dot" is what is trained: the best vectors under "dot", in fewer epochs. Context vectors are
+        then the same, and direction is lost. A cluster trains one table on one worker.
     offset
         Take log K off every score in training, so that vectors start at "as likely as noise".
     rule
@@ -66,7 +76,7 @@ class PS(SgnsModel):
     -----
     *Differs from the paper.* The paper prints neither its optimiser's settings nor the number of
     passes for this model; we use plain SGD with linear decay, and the defaults here. Its loss has
-    no offset (`offset=False`), and its rule is "dot".
+    no offset (`offset=False`), and its rule is "dot" with two tables.
 
     References
     ----------
@@ -90,7 +100,8 @@ class PS(SgnsModel):
         **SGNS_CONSTRAINTS, "order": params.Int(1, 8), "times": params.Int(1, 65535),
         "epochs": params.Optional(params.Int(1)), "l2": params.Optional(params.Float(0.0)),
         "shared_negatives": SHARED_NEGATIVES, "self_pairs": params.Float(0.0, 10.0),
-        "patience": params.Int(0),
+        "patience": params.Int(0), "tables": params.Int(1, 2),
+        "noise_power": params.Float(0.0, 1.0),
     }  # fmt: skip
 
     def __init__(
@@ -106,12 +117,15 @@ class PS(SgnsModel):
         shared_negatives: int = 1,
         self_pairs: float = 0.0,
         patience: int = 0,
+        noise_power: float = NOISE_POWER,
+        tables: int = 2,
         rule: str = "calibrated",
         directed: bool = False,
         seed: int = 0,
         threads: int | None = None,
     ) -> None:
         self.dim, self.order, self.times, self.negatives = dim, order, times, negatives
+        self.noise_power, self.tables = noise_power, tables
         self.epochs, self.learning_rate, self.l2 = epochs, learning_rate, l2
         self.offset, self.shared_negatives, self.patience = offset, shared_negatives, patience
         self.self_pairs, self.rule = self_pairs, rule
@@ -134,7 +148,10 @@ class PS(SgnsModel):
         return len(graph.adjacency(directed=self.directed).indices) / graph.n_nodes
 
     def _settings(self, graph: TextGraph) -> Settings:
-        return replace(super()._settings(graph), patience=self.patience)
+        settings = replace(super()._settings(graph), patience=self.patience)
+        if self.tables == 2:
+            return settings
+        return replace(settings, shared_table=True, spread=ONE_TABLE_SPREAD / math.sqrt(self.dim))
 
     def _hold_back(self, graph: TextGraph) -> tuple[TextGraph, Judge | None]:
         if not self.patience:

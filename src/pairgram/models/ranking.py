@@ -12,6 +12,7 @@ from pairgram.graph import TextGraph
 from pairgram.models.placed import Placed
 from pairgram.models.scoring import Floats, IntArray
 from pairgram.search.clues import Added, Clues, node_vectors
+from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import RANKED, Ranker
 from pairgram.search.towers import Towers
 from pairgram.search.vote import link_matrix
@@ -22,6 +23,8 @@ Cut = Callable[[str], list[str]]
 
 BESIDE = "ranking/"
 """Beginning of the names of its weights in a model folder."""
+EARLIER = "ranker/"
+"""Beginning of the names of a judge that read no links, after `BESIDE`."""
 MOST_KEPT = 1 << 28
 TABLES = ("rank_points", "rank_near", "rank_query", "rank_node")
 
@@ -33,8 +36,8 @@ class RankingNotes:
     Attributes
     ----------
     mrr
-        MRR by part: BM25, votes by BM25, towers, learned votes where they helped, and the whole,
-        each on queries that it was not trained with; links never looked at count 0.
+        MRR by part: BM25, towers, these and phrases together, and the whole, on queries that the
+        judge was not trained with; links never looked at count 0.
     queries
         Held-out nodes.
     """
@@ -57,7 +60,7 @@ class Ranking:
         parts = {
             "space": self.space.arrays(),
             "towers": self.towers.weights,
-            "ranker": self.ranker.arrays(),
+            "judge": self.ranker.judge.arrays(),
         }
         return {f"{p}/{name}": a for p, arrays in parts.items() for name, a in arrays.items()}
 
@@ -68,7 +71,7 @@ class Ranking:
     @classmethod
     def load(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> "Ranking":
         """Read what the two gave; what does not fit raises `InputError`."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "ranker": {}}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "judge": {}}
         try:
             for name, array in arrays.items():
                 part, _, rest = name.partition("/")
@@ -77,7 +80,8 @@ class Ranking:
             notes = RankingNotes(**stored)
         except (KeyError, TypeError, UnicodeDecodeError):
             raise InputError("The ranker is damaged: parts of it are missing.") from None
-        return cls(space, Towers(parts["towers"]), Ranker.from_arrays(parts["ranker"]), notes)
+        judge = GraphJudge.from_arrays(parts["judge"])
+        return cls(space, Towers(parts["towers"]), Ranker(judge), notes)
 
 
 class Board:

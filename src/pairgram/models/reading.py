@@ -17,7 +17,7 @@ from pairgram.models.finding import Finder
 from pairgram.models.fusing import Evidence, FusedPlaced
 from pairgram.models.naming import Namer
 from pairgram.models.placed import Placed
-from pairgram.models.ranking import BESIDE, TABLES, Board, RankedPlaced, Ranking
+from pairgram.models.ranking import BESIDE, EARLIER, TABLES, Board, RankedPlaced, Ranking
 from pairgram.models.scoring import Floats, Tables, unit_rows
 from pairgram.models.suggesting import Asked, Strings, Suggestion
 from pairgram.search.fusion import FUSED, LEARNED, Fusion
@@ -87,7 +87,7 @@ class ReadingModel(Model):
     def _placed(self, texts: Sequence[str], direction: str) -> Placed:
         center, context = self._read(texts)
         tables = self._directed_tables(direction)
-        return Placed(tables, self.rule_, center, context, self._prior_of_new())
+        return Placed(tables, self.vector_rule_, center, context, self._prior_of_new())
 
     def _texts(self, graph: TextGraph) -> tuple[str, ...]:
         return needed_texts(type(self).__name__, graph)
@@ -120,7 +120,7 @@ class ReadingModel(Model):
         if asked.rule == FUSED and self.fusion_ is not None:
             rule, block = FUSED, self._fused(catalog, query, texts, self.fusion_)
         elif board is not None:
-            rule, block = RANKED, _ranked(board, catalog, texts)
+            rule, block = RANKED, ranked_block(board, catalog, texts)
         else:
             rule, block = self._rule_for(catalog, query, asked.rule, is_new=True), None
         read = [set(self.words(beginning(text, MOST_CHARACTERS))) for text in texts]
@@ -195,6 +195,9 @@ class ReadingModel(Model):
         if RANKING not in extra:
             return
         arrays = {name.removeprefix(BESIDE): array for name, array in weights.items()}
+        if any(name.startswith(EARLIER) for name in arrays):
+            logger.warning("the ranker was fitted by an earlier version and is left out: fit again")
+            return
         self.ranking_ = Ranking.load(arrays, extra[RANKING])
         kept = {name: tables[name] for name in TABLES if name in tables}
         if len(kept) != len(TABLES):
@@ -258,7 +261,7 @@ class ReadingModel(Model):
         return f"{len(common)} shared word{'s' * (len(common) > 1)}: {', '.join(common[:3])}{more}"
 
 
-def _ranked(board: Board, catalog: Catalog, texts: Sequence[str]) -> Callable[[slice], Floats]:
+def ranked_block(board: Board, catalog: Catalog, texts: Sequence[str]) -> Callable[[slice], Floats]:
     """Function that gives the ranked scores of some texts with every position."""
     held = catalog.additions
     rows = held.rows.texts[: held.size] if held else ()

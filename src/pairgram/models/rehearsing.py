@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from pairgram.graph import TextGraph
 from pairgram.models.ranking import Cut, Ranking, RankingNotes, Table
 from pairgram.models.scoring import Floats
-from pairgram.search.clues import FIRST, KIN, Clues, Look, with_kin
-from pairgram.search.ranker import Judge, Ranker
+from pairgram.search.clues import FEATURES, Clues, Look
+from pairgram.search.graph_judge import GraphJudge
+from pairgram.search.ranker import Ranker
 from pairgram.search.towers import Towers
 from pairgram.search.vote import link_matrix
-from pairgram.search.votes import Ballots
 from pairgram.text.latent import LatentSpace
-
-if TYPE_CHECKING:
-    from pairgram.training.voters import Carried
 
 logger = logging.getLogger(__name__)
 
@@ -31,10 +28,9 @@ SHARE, MOST_QUERIES, FEWEST_QUERIES = 0.2, 4000, 20
 AWAY = 0.05
 """Share of the nodes that are away from the graph at a time."""
 FEWEST_STEPS, LINKS_A_STEP = 50, 32
-MOST_ROUNDS = 2
-"""Times that voters are learned at most, each time with what was voted before."""
-KIN_LOG = KIN.index("kin_log") - len(KIN)
-PARTS = {"bm25": "bm25", "tower": "tower", "vote": "words_20_share"}
+ASIDE = 0.1
+"""Share of the queries that the judge is not trained with, to say how good it is."""
+PARTS = {"bm25": "bm25", "tower": "tower", "closeness": "close"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +39,19 @@ class Query:
 
     Attributes
     ----------
+    node
+        Its position in the graph.
+    home
+        Positions of the nodes that were there when it was looked at, shape (n,).
     look
-        What was seen, without the towers' scores of all nodes.
-    ballots
-        The graph that it was seen in, this node and others away.
+        What was seen of these, without the towers' scores of all.
     wanted
-        Positions of its links there, shape (m,).
+        Its links among these, shape (m,).
     """
 
+    node: int
+    home: IntArray
     look: Look
-    ballots: Ballots
     wanted: IntArray
 
     @property
@@ -95,8 +94,8 @@ def fit_ranking(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") ->
     rehearsal = rehearse(graph, words, seed, device)
     if rehearsal is None or not any(query.is_link.any() for query in rehearsal.queries):
         return None
-    ranker, notes = _fit_ranker(rehearsal, seed, device)
-    return Ranking(rehearsal.space, rehearsal.towers, ranker, notes)
+    judge, notes = fit_judge(rehearsal, seed, device)
+    return Ranking(rehearsal.space, rehearsal.towers, Ranker(judge), notes)
 
 
 def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Rehearsal | None:
@@ -146,83 +145,32 @@ def _turn(
     nothing = np.empty(0, np.float32)
     for row, look in enumerate(clues.look([cut[node] for node in away], points[away])):
         mine = wanted.indices[wanted.indptr[row] : wanted.indptr[row + 1]].astype(np.int64)
-        yield Query(replace(look, tower=nothing), clues.ballots, mine)
+        yield Query(int(away[row]), home, replace(look, tower=nothing), mine)
 
 
-def _fit_ranker(rehearsal: Rehearsal, seed: int, device: Any) -> tuple[Ranker, RankingNotes]:
-    """Fit voters, as often as it helps, and judge.
+def fit_judge(rehearsal: Rehearsal, seed: int, device: Any) -> tuple[GraphJudge, RankingNotes]:
+    """Train the judge on most of the queries and measure it, and what it reads, on the others."""
+    from pairgram.training.graph_judge import GraphJudgeSettings, train_graph_judge
 
-    What the judge reads of voters comes from voters that never saw the query.
-    """
-    from pairgram.training.ranker import Descent, JudgeSettings, train_judge
-    from pairgram.training.voters import train_voters
-
-    queries, total = rehearsal.queries, rehearsal.links
-    is_link = [query.is_link for query in queries]
-    features = [query.look.features for query in queries]
-    columns = {name: FIRST.index(column) for name, column in PARTS.items()}
-    mrr = {name: mrr_of([f[:, c] for f in features], is_link, total) for name, c in columns.items()}
-    judged = judged_by_the_other(features, is_link, seed, device)
-    mrr["whole"] = mrr_of(judged, is_link, total)
-    carried, voters = [carried_by(query) for query in queries], list[Judge]()
-    while len(voters) < MOST_ROUNDS and any(mine.links for mine in carried):
-        more = voted_by_the_other(queries, features, carried, seed, device)
-        found = mrr_of(judged_by_the_other(more, is_link, seed, device), is_link, total)
-        if found <= mrr["whole"]:
-            break
-        voters.append(train_voters(features, carried, Descent(), seed, device))
-        features, mrr["whole"] = more, found
-        mrr["learned votes"] = mrr_of([f[:, KIN_LOG] for f in features], is_link, total)
-    judge = train_judge(features, is_link, JudgeSettings(), seed, device)
-    return Ranker(tuple(voters), judge), RankingNotes(mrr, len(queries))
-
-
-def voted_by_the_other(
-    queries: Sequence[Query],
-    features: Sequence[Table],
-    carried: "Sequence[Carried]",
-    seed: int,
-    device: Any,
-) -> list[Table]:
-    """Features with the votes of voters that were trained on the other half of the queries."""
-    from pairgram.training.ranker import Descent, halves
-    from pairgram.training.voters import train_voters
-
-    more: list[Table] = [np.empty((0, 0), np.float32)] * len(queries)
-    for train, test in halves(len(queries), seed):
-        some = [features[i] for i in train], [carried[i] for i in train]
-        voter = train_voters(*some, Descent(), seed, device)
-        for i in test.tolist():
-            query, rows = queries[i], features[i]
-            more[i] = with_kin(query.ballots, query.look, rows, voter.scores(rows))
-    return more
-
-
-def carried_by(query: Query) -> "Carried":
-    """Which of a query's links the nodes that were looked at have."""
-    from pairgram.training.voters import Carried
-
-    voter, linked = query.ballots.links_of(query.look.places)
-    spot = np.minimum(np.searchsorted(query.wanted, linked), max(len(query.wanted) - 1, 0))
-    hit = query.wanted[spot] == linked if len(query.wanted) else np.zeros(len(linked), bool)
-    found, link = np.unique(linked[hit], return_inverse=True)
-    degree = query.ballots.degree[query.look.places[voter[hit]]]
-    return Carried(voter[hit], link, (1 / degree).astype(np.float32), len(found))
-
-
-def judged_by_the_other(
-    features: Sequence[Table], is_link: Sequence[NDArray[np.bool_]], seed: int, device: Any
-) -> list[Floats]:
-    """Scores of every query by a judge that was trained on the other half of the queries."""
-    from pairgram.training.ranker import JudgeSettings, halves, train_judge
-
-    scores: list[Floats] = [np.empty(0)] * len(features)
-    for train, test in halves(len(features), seed):
-        some = [features[i] for i in train], [is_link[i] for i in train]
-        judge = train_judge(*some, JudgeSettings(members=1), seed, device)
-        for i in test.tolist():
-            scores[i] = judge.scores(features[i])
-    return scores
+    queries = rehearsal.queries
+    order = np.random.default_rng(seed).permutation(len(queries))
+    aside, rest = np.split(order, [int(ASIDE * len(queries))])
+    if not any(queries[i].is_link.any() for i in rest):
+        aside, rest = rest, order
+    some = [queries[i] for i in rest]
+    judge = train_graph_judge(
+        [query.look for query in some], [query.is_link for query in some], GraphJudgeSettings(),
+        seed, device,
+    )  # fmt: skip
+    others = [queries[i] for i in aside] or some
+    is_link, total = [query.is_link for query in others], sum(len(q.wanted) for q in others)
+    columns = {name: FEATURES.index(column) for name, column in PARTS.items()}
+    mrr = {
+        name: mrr_of([query.look.features[:, c] for query in others], is_link, total)
+        for name, c in columns.items()
+    }
+    mrr["whole"] = mrr_of([judge.scores(query.look) for query in others], is_link, total)
+    return judge, RankingNotes(mrr, len(queries))
 
 
 def mrr_of(scores: Sequence[Floats], is_link: Sequence[NDArray[np.bool_]], total: int) -> float:

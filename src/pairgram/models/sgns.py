@@ -38,6 +38,7 @@ SGNS_CONSTRAINTS: dict[str, params.Constraint] = {
 }
 
 SHARED_NEGATIVES = params.Int(1, 1000)
+FINITE_ROWS = 1 << 14
 
 Table = NDArray[np.float32]
 Trained = tuple[Table, Table, Progress]
@@ -58,6 +59,7 @@ class SgnsModel(Model):
     seed: int
     threads: int | None
     shared_negatives: int = 1
+    noise_power: float = NOISE_POWER
 
     @abstractmethod
     def _source(self, graph: TextGraph) -> PairSource:
@@ -134,6 +136,7 @@ class SgnsModel(Model):
         return Settings(
             self.dim, self.negatives, self._epochs(graph), self.learning_rate, self._l2(graph),
             self.offset, self.seed, shared_negatives=self.shared_negatives,
+            noise_power=self.noise_power,
         )  # fmt: skip
 
     def _epochs(self, graph: TextGraph) -> int:
@@ -159,15 +162,21 @@ class SgnsModel(Model):
                 *train(source, degree, settings, engine, None, callback, judge, start)
             )
         keeper: Checkpoint[Progress] = Checkpoint(checkpoint, self._identity(graph))
-        after_turn = keeper.after_turn(callback)
-        done = self._finite(
+        visit = keeper.after_turn(callback)
+
+        def after_turn(progress: Progress, turns: int) -> None:
+            visit(progress, turns)
+            # While workers still hold the tables: later there is only the result. A training that
+            # did not converge leaves nothing to resume.
+            if progress.turn >= turns and all(map(all_finite, progress.tables().values())):
+                keeper.write(progress)
+
+        return self._finite(
             *train(source, degree, settings, engine, keeper.read(), after_turn, judge, start)
         )
-        keeper.write(done[2])
-        return done
 
     def _finite(self, center: Table, context: Table, progress: Progress) -> Trained:
-        if not np.isfinite(center).all() or not np.isfinite(context).all():
+        if not all_finite(center) or not all_finite(context):
             raise PairgramError(
                 f"{type(self).__name__} did not converge: its vectors are no longer numbers. "
                 f"The learning rate was {self.learning_rate}; use a smaller one."
@@ -185,7 +194,13 @@ class SgnsModel(Model):
 
     def _prior(self) -> NDArray[np.floating[Any]]:
         offset = score_offset(self.negatives, self.offset)
-        return log_noise(self._noise_degree(self.graph_), self.negatives, NOISE_POWER, offset)
+        return log_noise(self._noise_degree(self.graph_), self.negatives, self.noise_power, offset)
+
+
+def all_finite(table: Table) -> bool:
+    """Whether all are numbers, looked at in runs of rows: no second table of marks."""
+    runs = range(0, len(table), FINITE_ROWS)
+    return all(bool(np.isfinite(table[r : r + FINITE_ROWS]).all()) for r in runs)
 
 
 def noise_degree(graph: TextGraph, directed: bool) -> NDArray[np.int64]:

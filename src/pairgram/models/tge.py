@@ -1,6 +1,5 @@
 """TGE: a node's vector is made from its text, trained on sampled pairs."""
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,14 +10,22 @@ from numpy.typing import NDArray
 from pairgram.errors import InputError, ParameterError
 from pairgram.graph import TextGraph
 from pairgram.graph.fingerprint import degree_hash
-from pairgram.models.counting import CountingModel
 from pairgram.models.curating import CONTINUED_RATE
+from pairgram.models.link_asking import LinkRankedModel
 from pairgram.models.reading import Table
 from pairgram.models.scoring import log_noise
 from pairgram.models.sgns import noise_degree
-from pairgram.models.tge_fit import Job, encoder_spec, import_torch, learn, torch_threads
+from pairgram.models.tge_fit import (
+    Job,
+    encoder_spec,
+    held_back,
+    import_torch,
+    learn,
+    torch_threads,
+)
 from pairgram.models.tge_presets import CONSTRAINTS, PRESETS
 from pairgram.models.tge_weights import net_weights
+from pairgram.search.ranker import RANKED
 from pairgram.text.pieces import Pretrained
 from pairgram.text.tokens import MAX_WORDS, Tokens, tokenize
 from pairgram.text.vocabulary import Vocabulary
@@ -36,7 +43,7 @@ PRETRAINED = "pretrained"
 FEW_TEXTS = 256
 
 
-class TGE(CountingModel):
+class TGE(LinkRankedModel):
     """Vectors generated from text, so that a node unseen in training has one too.
 
     Parameters left None take the value of the preset.
@@ -105,10 +112,13 @@ class TGE(CountingModel):
     refit
         After an end by `patience`, train afresh on all links for as many epochs as were best.
     rule
-        How links are scored: "dot", "context", "symmetric" or "calibrated".
+        How links are scored: "dot", "context", "symmetric" or "calibrated". Left None, links of
+        known nodes are "ranked" where there is a ranker of them.
     ranker
-        Fit a ranker too: the links of new texts are then suggested under the rule "ranked", from
-        words, letters, votes of near nodes' links and two towers. Not for `directed`.
+        Fit rankers too: the links of new texts are then suggested under the rule "ranked", from
+        words, phrases, letters, two towers and links of near nodes; and those of known nodes, from
+        vectors, paths and words, where `patience` held links back to learn it from. Not for
+        `directed`.
     device
         "auto", "cpu", "cuda" or "mps"; "auto" is a CUDA card where there is one.
     directed
@@ -134,9 +144,9 @@ class TGE(CountingModel):
 
     `preset="best"` differs from "paper" by: the bag encoder (trains many times faster), contexts
     from text and table (an unseen node is scored from both sides), id vectors (better for known
-    nodes), Adam, known links left out of the noise, "words" cleaning, the calibrated rule, and a
-    ranker for the links of new texts. The tables in `results/` have both side by side;
-    docs/research.md says what the parts of the ranker buy.
+    nodes), Adam, known links left out of the noise, "words" cleaning, the calibrated rule, and
+    rankers for the links of new texts and of known nodes. The tables in `results/` have both side
+    by side; docs/research.md says what the parts of the rankers buy.
 
     References
     ----------
@@ -249,19 +259,9 @@ class TGE(CountingModel):
         self.vocabulary_, self.stats_, self._pretrained_ = vocabulary, learned.stats, parts
         self._weights_, self._reader_ = learned.weights, None
         if chosen["ranker"] and not self.directed:
-            self._fit_ranking(graph)
+            with torch_threads(self.threads):
+                self._fit_rankers(graph, held_back(chosen, graph))
         return self
-
-    def _fit_ranking(self, graph: TextGraph) -> None:
-        from pairgram.models.rehearsing import fit_ranking
-        from pairgram.text.encoders import resolve_device
-
-        began = time.perf_counter()
-        with torch_threads(self.threads):
-            device = resolve_device(self.device)
-            self.ranking_ = fit_ranking(graph, self._ranker_words, self.seed, device)
-        if self.ranking_ is not None:
-            self.stats_["seconds"]["rank"] = time.perf_counter() - began
 
     def _continue(self, graph: TextGraph, epochs: int) -> None:
         """Go on from the weights as they are; words keep the vocabulary of the fit."""
@@ -292,6 +292,11 @@ class TGE(CountingModel):
     @property
     def rule_(self) -> str:
         """The rule that this model names as its own."""
+        return RANKED if self.links_ is not None and self.rule is None else self.vector_rule_
+
+    @property
+    def vector_rule_(self) -> str:
+        """The rule for what has vectors alone, such as a new node."""
         return str(self._chosen("rule"))
 
     @property

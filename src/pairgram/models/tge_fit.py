@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 VALIDATION = 0.05
 ID_DROPOUT = 0.5
 CLIP = 1.0
+BAG, WORD_TABLE = "bag", "encoder.table.weight"
 BATCHES, SMALLEST_BATCH, LARGEST_BATCH = 50, 16, 512
 
 Chosen = Mapping[str, Any]
@@ -102,7 +103,7 @@ def learn(
             run = _run(job, opened, {**identity, "stop": stop}, again, callback, stop)
             stats = _added(stats, run.progress)
         center, context = _vectors(run, job.chosen)
-    return Learned(center, context, _kept(run.net), stats)
+    return Learned(center, context, _kept(run.net, halved=job.chosen["encoder"] == BAG), stats)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,16 @@ def _task(job: Job, spelling: Any, engine: Engine, hold: bool) -> "TextTask":
     )
 
 
+def held_back(chosen: Chosen, graph: TextGraph) -> TextGraph | None:
+    """The graph without the links that a fit's vectors never saw; None where they saw all."""
+    from pairgram.training.text_validation import hold_back
+
+    if not chosen["patience"] or chosen["refit"]:
+        return None
+    smaller, trials = hold_back(graph, VALIDATION, chosen["seed"])
+    return None if trials is None else smaller
+
+
 def _settings(chosen: Chosen, task: "TextTask", stop: int) -> "TextSettings":
     from pairgram.training.text_feed import TextSettings
 
@@ -269,12 +280,15 @@ def _vectors(run: Run, chosen: Chosen) -> tuple[Table, Table]:
     return center, context
 
 
-def _kept(net: "TextNet") -> dict[str, NDArray[Any]]:
+def _kept(net: "TextNet", halved: bool) -> dict[str, NDArray[Any]]:
     """Weights that read a new text; tables of known nodes are not among them."""
     from pairgram.text.encoders.reader import ENCODER, HEAD
     from pairgram.training.text import weights_of
 
-    return {k: a for k, a in weights_of(net).items() if k.startswith((ENCODER, HEAD))}
+    kept = {k: a for k, a in weights_of(net).items() if k.startswith((ENCODER, HEAD))}
+    if halved:
+        kept[WORD_TABLE] = kept[WORD_TABLE].astype(np.float16)
+    return kept
 
 
 def _turned(graph: TextGraph) -> TextGraph:

@@ -10,43 +10,29 @@ from numpy.typing import NDArray
 from pairgram.search.exact import largest
 from pairgram.search.lexical import LexicalIndex
 from pairgram.search.towers import Table, Towers, neighbour_means
-from pairgram.search.votes import Ballots, Votes
+from pairgram.search.votes import Ballots
+from pairgram.text.cleaning import phrases
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 Words = Sequence[str]
 
-NEAR = 300
-"""Best nodes by BM25 and by the towers that are looked at."""
-VOTED = 150
+NEAR = 200
+"""Best nodes by words and phrases, and by the towers, that are looked at."""
+VOTED = 250
 """Best nodes by each kind of votes that are looked at too."""
+VOTERS, FALL = 100, 6.0
+"""How many of the near nodes vote, and the power by which a vote falls with closeness."""
 FAR_VOTERS = 200
-VOTERS = (("words", 20, 3.0), ("words", 100, 4.0), ("both", 20, 4.0), ("both", 100, 8.0))
-"""By what voters are near, how many vote, and how fast a vote falls."""
 SMALLEST = 1e-9
-FAINTEST = 1e-6
-"""What is added to votes that are read as logarithms."""
-KIN_VOTERS = 100
-"""Nodes that vote with learned weights."""
 TOGETHER = 32
 """Queries whose scores with all nodes are held at once."""
 
-OWN = (
+FEATURES = (
     "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node", "degree",
     "tower", "tower_gap", "tower_log_share", "latent", "latent_near", "query_query",
+    "phrase", "phrase_share", "phrase_tfidf", "close",
 )  # fmt: skip
-VOTES = tuple(f"{name}_{count}" for name, count, _ in VOTERS)
-WIDE = tuple(name for name, (_, count, _) in zip(VOTES, VOTERS, strict=True) if count == 100)
-EVEN = tuple(f"{name}_even" for name in WIDE)
-FAR = tuple(f"{name}_far" for name in WIDE)
-PER_VOTE = ("share", "log")
-FIRST = (
-    *OWN,
-    *(f"{name}_{how}" for name in (*VOTES, *EVEN, *FAR) for how in PER_VOTE),
-    *(f"{name}_{how}" for name in WIDE for how in ("per_root", "per_link")),
-)
-KIN = ("kin_share", "kin_log", "kin_log_root", "kin_log_weight", "kin_weight")
-"""What votes with learned weights add."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,30 +68,35 @@ class Look:
     places
         Positions of the nodes, ascending, shape (c,).
     features
-        What speaks for each and for the m added ones, in the order of `FIRST`, (c + m, features).
-    home
-        Positions whose votes they get, -1 for none, shape (c + m,).
+        What speaks for each and for the m added ones, in the order of `FEATURES`, shape
+        (c + m, features).
+    voter, voted
+        Links among them, as rows of `features`: known nodes vote, those that were added are
+        voted for by the links of the node whose text they change; shape (e,).
+    degree
+        Links that each has in the whole graph, at least 1, shape (c + m,).
     tower
         The towers' scores of all nodes, shape (n,).
     """
 
     places: IntArray
     features: NDArray[np.float32]
-    home: IntArray
+    voter: NDArray[np.int32]
+    voted: NDArray[np.int32]
+    degree: NDArray[np.float32]
     tower: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A query: words, their weights in the indexes, point, vector, scores of all nodes."""
+    """A query: words, their weights in each index, point, vector, scores of all nodes."""
 
     words: Words
-    bm25: Any
-    tfidf: Any
-    shared: Any
+    weights: tuple[Any, ...]
     point: Table
     vector: Table
     lexical: Floats
+    phrases: Floats
     tower: Floats
 
 
@@ -137,6 +128,7 @@ class Clues:
         self.towers, self.ballots, self._points = towers, Ballots(links), points
         self._degree = self.ballots.degree
         self._bm25, self._tfidf, self._shared = LexicalIndex.family(texts)
+        self._phrase, self._phrase_tfidf, _ = LexicalIndex.family([phrases(t) for t in texts])
         made = node_vectors(towers, points, links) if vectors is None else vectors
         self._near, self.as_query, self.as_node = made
         self._prior = towers.prior(self._degree)
@@ -157,39 +149,70 @@ class Clues:
     ) -> Iterator[Look]:
         """Look at the nodes for new texts with their points, shape (m, p)."""
         vectors = self.towers.query(points)
-        kinds = [index.queries(texts) for index in (self._bm25, self._tfidf, self._shared)]  # type: ignore[arg-type]
+        indexes = self._bm25, self._tfidf, self._shared, self._phrase, self._phrase_tfidf
+        paired = [phrases(text) for text in texts]
+        # The indexes take texts as words, whatever these are.
+        given: list[Any] = [texts, texts, texts, paired, paired]
+        kinds = [index.queries(some) for index, some in zip(indexes, given, strict=True)]
         for begin in range(0, len(texts), TOGETHER):
             part = slice(begin, min(begin + TOGETHER, len(texts)))
-            lexical = self._bm25.scores(kinds[0][part])
+            lexical, by_phrases = (
+                self._bm25.scores(kinds[0][part]),
+                self._phrase.scores(kinds[3][part]),
+            )
             tower = (self.towers.scale * vectors[part]) @ self.as_node.T
             tower += self._prior
             for at, row in enumerate(range(part.start, part.stop)):
-                bm25, tfidf, shared = (kind[row : row + 1] for kind in kinds)
-                mine = points[row], vectors[row], lexical[at], tower[at]
-                yield self._look(_Asked(texts[row], bm25, tfidf, shared, *mine), added)
+                weights = tuple(kind[row : row + 1] for kind in kinds)
+                asked = _Asked(
+                    texts[row], weights, points[row], vectors[row], lexical[at], by_phrases[at],
+                    tower[at],
+                )  # fmt: skip
+                yield self._look(asked, added)
 
     def _look(self, asked: _Asked, added: Added | None) -> Look:
-        lexical, tower = asked.lexical, asked.tower
-        near = np.union1d(largest(lexical, NEAR), largest(tower, NEAR))
-        likeness = self.as_query[near] @ asked.vector
-        votes = dict(self._votes(near, lexical[near], likeness))
-        voted = [votes[name].best(VOTED) for name in (*WIDE, *EVEN, *FAR)]
-        places = np.unique(np.concatenate([near, *voted]))
+        places = self._worth_a_look(asked)
         raw, home = self._known(places, asked), places
         if added is not None:
             more = self._more(added, asked)
             raw = {name: np.append(column, more[name]) for name, column in raw.items()}
             home = np.append(home, added.home)
-        own = self._own(raw, asked)
-        features = np.stack([*own, *self._vote_features(votes, home)], 1)
-        return Look(places, features.astype(np.float32), home, tower)
+        features = np.stack([*self._own(raw, asked, len(places))], 1).astype(np.float32)
+        voter, voted = self._links_among(places, home)
+        degree = np.where(home >= 0, np.maximum(self._degree[home], 1), 1).astype(np.float32)
+        return Look(places, features, voter, voted, degree, asked.tower)
+
+    def _worth_a_look(self, asked: _Asked) -> IntArray:
+        """Near nodes, and those that near nodes link to, at one step and at two; ascending."""
+        by_words = asked.lexical / _most(asked.lexical) + asked.phrases / _most(asked.phrases)
+        near = np.union1d(largest(by_words, NEAR), largest(asked.tower, NEAR))
+        likeness = np.maximum(self.as_query[near] @ asked.vector, 0)
+        close = by_words[near] + likeness / _most(likeness)
+        best = largest(close, VOTERS)
+        voters, strength = near[best], (close[best] / _most(close)) ** FALL
+        vote, root = self.ballots.vote, self.ballots.root
+        even = vote(voters, strength / root[voters])
+        far = even.best(FAR_VOTERS)
+        kinds = vote(voters, strength), even, vote(far, even.of(far) / root[far] ** 2)
+        return np.unique(np.concatenate([near, *(votes.best(VOTED) for votes in kinds)]))
+
+    def _links_among(
+        self, places: IntArray, home: IntArray
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Links from places to all rows, which have the links of their `home`; both (e,)."""
+        rows = np.flatnonzero(home >= 0)
+        at, linked = self.ballots.links_of(home[rows])
+        spot = np.minimum(np.searchsorted(places, linked), max(len(places) - 1, 0))
+        here = places[spot] == linked if len(places) else np.zeros(len(linked), bool)
+        return spot[here].astype(np.int32), rows[at[here]].astype(np.int32)
 
     def _known(self, at: IntArray, asked: _Asked) -> dict[str, Floats]:
         """What is counted of nodes of the graph and a query, each (c,)."""
+        _, tfidf, shared, _, phrase_tfidf = asked.weights
         return {
             "bm25": asked.lexical[at],
-            "tfidf": self._tfidf.at(asked.tfidf, at),
-            "common": self._shared.at(asked.shared, at),
+            "tfidf": self._tfidf.at(tfidf, at),
+            "common": self._shared.at(shared, at),
             "mass": self._mass[at],
             "words": self._log_words[at],
             "degree": self._log_degree[at],
@@ -197,16 +220,20 @@ class Clues:
             "latent": self._points[at] @ asked.point,
             "latent_near": self._near[at] @ asked.point,
             "query_query": self.as_query[at] @ asked.vector,
+            "phrase": asked.phrases[at],
+            "phrase_tfidf": self._phrase_tfidf.at(phrase_tfidf, at),
         }
 
     def _more(self, added: Added, asked: _Asked) -> dict[str, Floats]:
         """The same of nodes that were added."""
+        bm25, tfidf, shared, phrase, phrase_tfidf = asked.weights
         degree = np.where(added.home >= 0, self._degree[added.home], 0)
         texts: Any = added.texts
+        paired: Any = [phrases(text) for text in added.texts]
         return {
-            "bm25": self._bm25.scores_of(asked.bm25, texts)[0],
-            "tfidf": self._tfidf.scores_of(asked.tfidf, texts)[0],
-            "common": self._shared.scores_of(asked.shared, texts)[0],
+            "bm25": self._bm25.scores_of(bm25, texts)[0],
+            "tfidf": self._tfidf.scores_of(tfidf, texts)[0],
+            "common": self._shared.scores_of(shared, texts)[0],
             "mass": np.array([self._mass_of(words) for words in added.texts]),
             "words": np.log1p([len(words) for words in added.texts]),
             "degree": np.log1p(degree),
@@ -214,14 +241,19 @@ class Clues:
             "latent": added.points @ asked.point,
             "latent_near": added.near @ asked.point,
             "query_query": added.as_query @ asked.vector,
+            "phrase": self._phrase.scores_of(phrase, paired)[0],
+            "phrase_tfidf": self._phrase_tfidf.scores_of(phrase_tfidf, paired)[0],
         }
 
-    def _own(self, raw: dict[str, Floats], asked: _Asked) -> Iterator[Floats]:
-        """What a node and the query say by themselves, in the order of `OWN`."""
+    def _own(self, raw: dict[str, Floats], asked: _Asked, known: int) -> Iterator[Floats]:
+        """What a node and the query say, in the order of `FEATURES`; known nodes come first."""
         tower = asked.tower
         top = float(tower.max(initial=-np.inf))
+        by_words = raw["bm25"] / _most(asked.lexical)
+        by_phrases = raw["phrase"] / _most(asked.phrases)
+        likeness = np.maximum(raw["query_query"], 0)
         yield raw["bm25"]
-        yield raw["bm25"] / max(float(asked.lexical.max(initial=0)), SMALLEST)
+        yield by_words
         yield raw["tfidf"]
         yield raw["common"] / max(self._mass_of(asked.words), SMALLEST)
         yield raw["common"] / np.maximum(raw["mass"], SMALLEST)
@@ -234,65 +266,15 @@ class Clues:
         yield raw["latent"]
         yield raw["latent_near"]
         yield raw["query_query"]
+        yield raw["phrase"]
+        yield by_phrases
+        yield raw["phrase_tfidf"]
+        yield (by_words + by_phrases + likeness / _most(likeness[:known])) / 3
 
     def _mass_of(self, words: Words) -> float:
         """Σ of the idf of a text's distinct words; one that no node has is the rarest."""
         places = self._shared.places(set(words))
         return float(self._idf[places].sum()) + self._rarest * (len(set(words)) - len(places))
-
-    def _votes(
-        self, near: IntArray, lexical: Floats, likeness: Floats
-    ) -> Iterator[tuple[str, Votes]]:
-        """Votes by kind."""
-        vote, root = self.ballots.vote, self.ballots.root
-        by_words = lexical / max(float(lexical.max(initial=0)), SMALLEST)
-        by_towers = np.maximum(likeness, 0) / max(float(likeness.max(initial=0)), SMALLEST)
-        closeness = {"words": by_words, "both": (by_words + by_towers) / 2}
-        for name, (kind, count, power) in zip(VOTES, VOTERS, strict=True):
-            close = closeness[kind]
-            best = largest(close, count)
-            strength = (close[best] / max(float(close.max(initial=0)), SMALLEST)) ** power
-            voters = near[best]
-            yield name, vote(voters, strength)
-            if name in WIDE:
-                even = vote(voters, strength / root[voters])
-                yield f"{name}_even", even
-                far = even.best(FAR_VOTERS)
-                yield f"{name}_far", vote(far, even.of(far) / root[far] ** 2)
-
-    def _vote_features(self, votes: dict[str, Votes], at: IntArray) -> Iterator[Floats]:
-        for name in (*VOTES, *EVEN, *FAR):
-            yield _share(votes[name], at)
-            yield np.log1p(8 * votes[name].of(at))
-        for name in WIDE:
-            yield _share(votes[name].over(self.ballots.root), at)
-            yield _share(votes[name].over(np.maximum(self.ballots.degree, 1)), at)
-
-
-def kin_weights(look: Look, scores: Floats) -> Floats:
-    """Weights e^score of nodes and added ones, those of the nodes summing to 1, (c + m,)."""
-    known = scores[: len(look.places)]
-    weight: Floats = np.exp(scores - known.max(initial=-np.inf))
-    return weight / max(float(weight[: len(known)].sum()), SMALLEST)
-
-
-def with_kin(ballots: Ballots, look: Look, features: Table, scores: Floats) -> Table:
-    """Features and what the nodes vote whose learned scores, shape (c + m,), are highest.
-
-    Node x gets Σ over the voters w of weight_w · [x linked to w] / d_w: the chance that it is
-    drawn from the links of a node that is drawn by its weight.
-    """
-    weight = kin_weights(look, scores)
-    best = largest(weight[: len(look.places)], KIN_VOTERS)
-    voters = look.places[best]
-    votes = ballots.vote(voters, weight[best] / np.maximum(ballots.degree[voters], 1))
-    mine = votes.of(look.home)
-    root = np.where(look.home >= 0, ballots.root[look.home], 1)
-    more = [
-        _share(votes, look.home), np.log(mine + FAINTEST), np.log(mine / root + FAINTEST),
-        np.log(weight + SMALLEST), weight,
-    ]  # fmt: skip
-    return np.hstack([features, np.stack(more, 1).astype(np.float32)])
 
 
 def node_vectors(towers: Towers, points: Table, links: Any) -> tuple[Table, Table, Table]:
@@ -301,7 +283,6 @@ def node_vectors(towers: Towers, points: Table, links: Any) -> tuple[Table, Tabl
     return near, towers.query(points), towers.node(points, near)
 
 
-def _share(votes: Votes, nodes: IntArray) -> Floats:
-    """Votes of some nodes as shares of the most that any node has."""
-    share: Floats = votes.of(nodes) / max(votes.most, SMALLEST)
-    return share
+def _most(scores: Floats) -> float:
+    """The largest of some scores, never 0."""
+    return max(float(scores.max(initial=0)), SMALLEST)

@@ -127,6 +127,11 @@ class LexicalIndex:
         return np.asarray(self._by_word.max(axis=1).toarray(), np.float32).ravel()
 
     @property
+    def weight(self) -> Any:
+        """Weights of words in texts, sparse, shape (n, v)."""
+        return self._by_text
+
+    @property
     def mass(self) -> NDArray[np.float32]:
         """Sum of the weights of every text's words, shape (n,)."""
         return np.asarray(self._by_text.sum(axis=1), np.float32).ravel()
@@ -160,15 +165,18 @@ class LexicalIndex:
 
         Such texts are weighed by the statistics of the index and change nothing in them.
         """
-        known = self._vocabulary
-        cut = [self._words(text) for text in texts]
-        counts = _counts([[known[w] for w in one if w in known] for one in cut], queries.shape[1])
-        if self._text_weight is not None:
-            weight = self._text_weight(counts, np.array([len(one) for one in cut]))
-        else:
-            weight = counts if self._query_weight is None else self._query_weight(counts)
+        weight = self.weigh(texts)
         scores: Floats = (queries @ weight.T.tocsr()).toarray()
         return scores
+
+    def weigh(self, texts: Sequence[str]) -> Any:
+        """Weights of the words of other texts by the statistics of the index, sparse, (m, v)."""
+        known, width = self._vocabulary, self._by_text.shape[1]
+        cut = [self._words(text) for text in texts]
+        counts = _counts([[known[w] for w in one if w in known] for one in cut], width)
+        if self._text_weight is not None:
+            return self._text_weight(counts, np.array([len(one) for one in cut]))
+        return counts if self._query_weight is None else self._query_weight(counts)
 
     def pairs(self, queries: Any, rows: NDArray[np.int64], texts: NDArray[np.int64]) -> Floats:
         """Scores of rows of `queries`, shape (m, v), with single texts; all of shape (k,)."""

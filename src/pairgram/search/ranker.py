@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.search.clues import FIRST, KIN, Added, Clues, Floats, Look, Words, with_kin
+from pairgram.search.clues import Added, Clues, Floats, Look, Words
+from pairgram.search.graph_judge import BOUND, GraphJudge
 from pairgram.search.towers import Table
-from pairgram.search.votes import Ballots
 
 RANKED = "ranked"
 LAYERS = ("in", "middle", "out")
-BOUND = 6.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +66,11 @@ class Ranker:
 
     Attributes
     ----------
-    voters
-        Judges of who is to vote, one after the other: each reads what the one before had voted.
-    last
-        Judge of the links, which reads all of it.
+    judge
+        Judge of the nodes that are looked at.
     """
 
-    voters: tuple[Judge, ...]
-    last: Judge
+    judge: GraphJudge
 
     def scores(
         self, clues: Clues, texts: Sequence[Words], points: Table, added: Added | None = None
@@ -83,39 +79,14 @@ class Ranker:
 
         The m nodes that were added since come last.
         """
-        return np.stack([self._row(clues, look) for look in clues.look(texts, points, added)])
+        return np.stack([self._row(look) for look in clues.look(texts, points, added)])
 
-    def _row(self, clues: Clues, look: Look) -> Floats:
-        scores, count = self.judge(clues.ballots, look), len(look.places)
+    def _row(self, look: Look) -> Floats:
+        scores, count = self.judge.scores(look), len(look.places)
         below = scores.min(initial=0) - 1
         row: Floats = below + (look.tower - look.tower.max(initial=-np.inf))
         row[look.places] = scores[:count]
         return np.append(row, scores[count:])
-
-    def judge(self, ballots: Ballots, look: Look) -> Floats:
-        """Scores of the nodes that were looked at and of the added ones, shape (c + m,)."""
-        features = look.features
-        for voter in self.voters:
-            features = with_kin(ballots, look, features, voter.scores(features))
-        return self.last.scores(features)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it as arrays that `from_arrays` reads."""
-        found = self.last.arrays("last/")
-        for number, voter in enumerate(self.voters):
-            found |= voter.arrays(f"voters/{number}/")
-        return found
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "Ranker":
-        """Read what `arrays` made; what does not fit raises `InputError`."""
-        rounds = {name.split("/")[1] for name in arrays if name.startswith("voters/")}
-        sizes = [len(FIRST) + number * len(KIN) for number in range(len(rounds) + 1)]
-        voters = [
-            Judge.from_arrays(arrays, f"voters/{number}/", size)
-            for number, size in enumerate(sizes[:-1])
-        ]
-        return cls(tuple(voters), Judge.from_arrays(arrays, "last/", sizes[-1]))
 
 
 def _member(weights: Mapping[str, NDArray[Any]], rows: Table) -> Floats:

@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import pairwise
 
 from pairgram.text.stopwords import STOP_WORDS
 
@@ -92,3 +93,12 @@ def _ranges(codes: Iterable[int]) -> list[str]:
         else:
             runs.append([code, code])
     return [f"{chr(first)}-{chr(last)}" for first, last in runs]
+
+
+def phrases(words: Sequence[str]) -> list[str]:
+    """Every two words that follow each other.
+
+    >>> phrases(["matrix", "string", "theory"])
+    ['matrix string', 'string theory']
+    """
+    return [f"{first} {second}" for first, second in pairwise(words)]

@@ -21,6 +21,7 @@ MOST_TEXTS = 60_000
 """Texts that the directions are found from; of more, a random part."""
 LETTERS = 0.5
 ITERATIONS = 2
+FAINTEST = 1e-30
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,9 @@ class LatentSpace:
         Known words.
     idf
         Weights of the words and then of the n-grams, shape (v + BUCKETS,).
-    basis
-        The map, shape (v + BUCKETS, dim); half precision is enough, and halves the model.
+    basis, scale
+        The map, shape (v + BUCKETS, dim), in steps of a 127th of each row's largest entry, and
+        these steps, shape (v + BUCKETS,): a quarter of the bytes of a model.
 
     References
     ----------
@@ -54,7 +56,8 @@ class LatentSpace:
 
     words: tuple[str, ...]
     idf: Table
-    basis: NDArray[np.float16]
+    basis: NDArray[np.int8]
+    scale: Table
 
     @classmethod
     def fit(cls, texts: Cut, dim: int, seed: int) -> "LatentSpace":
@@ -64,21 +67,23 @@ class LatentSpace:
         counts, distinct = _counts(texts)
         frequency = np.bincount(counts.indices, minlength=len(distinct))
         words = tuple(w for w, n in zip(distinct, frequency, strict=True) if n >= FEWEST_TEXTS)
-        bare = cls(words, np.ones(len(words) + BUCKETS, np.float32), np.empty((0, 0), np.float16))
+        size = len(words) + BUCKETS
+        nothing = np.empty((0, 0), np.int8), np.empty(0, np.float32)
+        bare = cls(words, np.ones(size, np.float32), *nothing)
         found = bare._raw(counts, distinct)
         seen = np.bincount(found.indices, minlength=found.shape[1])
         idf = np.where(seen > 0, np.log((1 + len(texts)) / (1 + seen)) + 1, 0)
-        space = cls(words, idf.astype(np.float32), bare.basis)
+        space = cls(words, idf.astype(np.float32), *nothing)
         weighed = space._weigh(found)
         if len(texts) > MOST_TEXTS:
             drawn = np.random.default_rng(seed).choice(len(texts), MOST_TEXTS, replace=False)
             weighed = weighed[np.sort(drawn)]
-        size = min(dim, *weighed.shape)
+        wanted = min(dim, *weighed.shape)
         # Signs are free: the towers on top learn them.
         _, _, turned = randomized_svd(
-            weighed, size, n_iter=ITERATIONS, random_state=seed % 2**32, flip_sign=False
+            weighed, wanted, n_iter=ITERATIONS, random_state=seed % 2**32, flip_sign=False
         )
-        return cls(words, space.idf, turned.T.astype(np.float16))
+        return cls(words, space.idf, *_in_steps(turned.T))
 
     @property
     def dim(self) -> int:
@@ -92,7 +97,8 @@ class LatentSpace:
 
     @cached_property
     def _full_basis(self) -> Table:
-        return self.basis.astype(np.float32)
+        full: Table = self.basis * self.scale[:, None]
+        return full
 
     @cached_property
     def _known(self) -> dict[str, int]:
@@ -124,17 +130,18 @@ class LatentSpace:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as arrays that `from_arrays` reads."""
         words = np.frombuffer("\n".join(self.words).encode("utf-8", "surrogatepass"), np.uint8)
-        return {"words": words, "idf": self.idf, "basis": self.basis}
+        return {"words": words, "idf": self.idf, "basis": self.basis, "scale": self.scale}
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "LatentSpace":
         """Read what `arrays` made; what does not fit raises `InputError`."""
         joined = arrays["words"].tobytes().decode("utf-8", "surrogatepass")
         words = tuple(joined.split("\n")) if joined else ()
-        idf, basis = arrays["idf"], arrays["basis"]
-        if idf.shape != (len(words) + BUCKETS,) or basis.shape[:1] != idf.shape:
+        idf, basis, scale = arrays["idf"], arrays["basis"], arrays["scale"]
+        shapes = {idf.shape, basis.shape[:1], scale.shape}
+        if shapes != {(len(words) + BUCKETS,)} or basis.dtype != np.int8:
             raise InputError("The ranker is damaged: its words do not fit its map.")
-        return cls(words, idf, basis)
+        return cls(words, idf, basis, scale)
 
 
 def unit(rows: Table) -> Table:
@@ -142,6 +149,13 @@ def unit(rows: Table) -> Table:
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled: Table = (rows / np.where(length > 0, length, 1)).astype(np.float32)
     return scaled
+
+
+def _in_steps(rows: NDArray[Any]) -> tuple[NDArray[np.int8], Table]:
+    """Rows as whole numbers of steps, -127 to 127, and the step of each row; 1 for rows of 0."""
+    step = np.abs(rows).max(axis=1, initial=0) / 127
+    step = np.where(step > FAINTEST, step, 1).astype(np.float32)
+    return np.rint(rows / step[:, None]).astype(np.int8), step
 
 
 def _unit_rows(weights: Any) -> Any:

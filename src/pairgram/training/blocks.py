@@ -109,22 +109,26 @@ def drawn_blocks(
 
 
 def train_blocks(
-    chosen: Sequence[tuple[int, int]],
+    chosen: Sequence[tuple[int, int, int]],
     blocks: Blocks,
     parts: Partition,
     descent: Descent,
     rate: np.float32,
     turn: int,
     center: tuple[Table, int],
-    context: tuple[Table, int],
+    context: Table,
 ) -> list[float]:
-    """Descend on blocks in turn; each table comes with the first number in it. Return losses."""
+    """Descend on blocks in turn; return their losses.
+
+    A block is its centre part, its context part and the number that row 0 of `context` stands for;
+    `center` comes with that of its own.
+    """
     losses = np.empty(len(chosen))
     skipped = int(center[1] - parts.bounds[blocks.low])
     kernel.train_blocks(
-        np.array(chosen, np.int64).reshape(-1, 2), blocks.low, parts.bounds, blocks.begin,
+        np.array(chosen, np.int64).reshape(-1, 3), blocks.low, parts.bounds, blocks.begin,
         parts.mass, blocks.center, blocks.context, blocks.count[skipped:], parts.threshold,
-        parts.alias, center[0], int(center[1]), context[0], int(context[1]), descent.one_table,
+        parts.alias, center[0], int(center[1]), context, descent.one_table,
         descent.negatives, descent.shared, descent.offset, rate, descent.l2, descent.seed, turn,
         *_scratch(blocks, parts, descent), losses,
     )  # fmt: skip

@@ -15,8 +15,9 @@ from pairgram.graph import TextGraph
 from pairgram.text.encoders import Encoder, Texts, encode
 from pairgram.text.encoders.encode import batches
 from pairgram.text.ragged import Ragged
-from pairgram.training.text import LAST_RATE, attach, densify, load_weights, weights_of
+from pairgram.training.text import attach, densify, load_weights, weights_of
 from pairgram.training.text_batches import KnownLinks
+from pairgram.training.text_descent import LAST_RATE
 from pairgram.training.text_optimizer import TextOptimizer
 from pairgram.training.text_state import TextProgress
 from pairgram.training.text_validation import Trials

@@ -1,105 +1,49 @@
 """Tables in parts that workers own, none of which needs to hold them all.
 
 A worker owns a run of centre parts and draws the pairs of their centres itself, so pairs never
-travel. In step s it trains its centre parts i on the context parts i + s: after every step one
-context part goes on to the worker before it, and one comes from the worker after it. Each part thus
-meets the others in the order of one machine, and the bits are the same.
+travel. In step s it trains its centre parts i on the context parts i + s: in every step one context
+part goes on to the worker before it, and one comes from the worker after it. Each part thus meets
+the others in the order of one machine, and the bits are the same.
+
+The machine of the command holds no table before the end: what it fetches now and then lies in
+files, and the result is put together from the workers' rows, which they then let go.
 """
 
 import logging
 import math
 import time
-from itertools import pairwise
+from collections import deque
+from collections.abc import Iterator
+from itertools import pairwise, zip_longest
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pairgram.engine import Crew, Engine, LocalEngine
+from pairgram.engine import Crew, Engine
 from pairgram.errors import LostWorkerError
-from pairgram.training.blocks import Blocks, PairSource, block_steps, drawn_blocks, train_blocks
+from pairgram.kernels.sizes import padded
+from pairgram.training.blocks import PairSource, block_steps
+from pairgram.training.fetched import FetchedTables, Rows
+from pairgram.training.owner import PartOwner
 from pairgram.training.partition import Partition
-from pairgram.training.progress import Progress, aligned, aligned_room
+from pairgram.training.progress import Progress
 from pairgram.training.schedule import Schedule
 from pairgram.training.settings import Settings
-from pairgram.training.tables import Turn, step_rates
+from pairgram.training.tables import Turn, in_node_order, step_rates
 
 Table = NDArray[np.float32]
 
 FETCH_SECONDS = 60.0
 """Seconds of training that may have to be done again when a worker is lost."""
+FETCH_SHARE = 0.1
+"""Most of the time that fetching may take; beyond it, it is done less often."""
 MOST_LOST = 10
 """Workers lost without a turn done between, after which training gives up."""
+UNDER_WAY = 2
+"""Parts of a worker that are on their way here at a time."""
 
 logger = logging.getLogger(__name__)
-
-
-class PartOwner:
-    """Rows of a run of centre parts, and of the context parts that visit.
-
-    Parameters
-    ----------
-    source, parts, settings
-        As in `train`.
-    low, high
-        Its centre parts are low .. high - 1.
-    """
-
-    def __init__(
-        self, source: PairSource, parts: Partition, settings: Settings, low: int, high: int
-    ) -> None:
-        self._source, self._parts, self._settings = source, parts, settings
-        self._own = range(low, high)
-        self._center: dict[int, Table] = {}
-        self._context: dict[int, Table] = {}
-        chains = block_steps(parts.parts, settings.shared_table)
-        self._steps = [[c for c in step if c[0][0] in self._own] for step in chains]
-        self._blocks: Blocks | None = None
-        self._losses: list[float] = []
-        self._engine = LocalEngine(1)
-
-    def take(self, part: int, center: Table, context: Table | None) -> None:
-        """Hold rows of a part; without contexts one table serves both ends."""
-        self._center[part] = aligned(center)
-        self._context[part] = self._center[part] if context is None else aligned(context)
-
-    def give(self, part: int) -> tuple[Table, Table]:
-        """Centre and context rows of a part, between turns."""
-        return self._center[part], self._context[part]
-
-    def sample(self, k: int) -> tuple[int, float]:
-        """Draw the pairs of chunk k around its centres; return how many, and the seconds."""
-        if self._blocks is not None and self._source.chunks == 1:
-            return len(self._blocks), 0.0
-        self._blocks = None
-        drawn = drawn_blocks(self._source, k, self._parts, self._engine, self._own)
-        self._blocks = drawn[0]
-        return len(self._blocks), drawn[1]
-
-    def step(self, s: int, turn: int, rate: np.float32, arriving: Table | None) -> Table | None:
-        """Train on the blocks of a step; return the context part that goes on to another."""
-        parts = self._parts
-        if arriving is not None:
-            self._context[(self._own[-1] + s) % parts.parts] = aligned(arriving)
-        for i, j in (block for chain in self._steps[s] for block in chain):
-            tables = ((self._center[i], parts.bounds[i]), (self._context[j], parts.bounds[j]))
-            self._losses += train_blocks(
-                [(i, j)], self._drawn(), parts, self._settings.descent, rate, turn, *tables
-            )
-        if len(self._own) == parts.parts:
-            return None
-        return self._context.pop((self._own[0] + s) % parts.parts)
-
-    def finish(self, arriving: Table | None) -> list[float]:
-        """Take the last context part home; return the losses of the turn's blocks."""
-        if arriving is not None:
-            self._context[self._own[-1]] = aligned(arriving)
-        losses, self._losses = self._losses, []
-        return losses
-
-    def _drawn(self) -> Blocks:
-        if self._blocks is None:
-            raise RuntimeError("pairs are sampled before they are trained on")
-        return self._blocks
 
 
 class OwnedTables:
@@ -107,10 +51,10 @@ class OwnedTables:
 
     Parameters
     ----------
-    source, parts, settings, engine
+    source, parts, settings, engine, start
         As in `train`.
-    state
-        The progress; its tables are where the owners start.
+    progress
+        Where to go on from, or None.
     """
 
     def __init__(
@@ -119,31 +63,37 @@ class OwnedTables:
         parts: Partition,
         settings: Settings,
         engine: Engine,
-        state: Progress,
+        progress: Progress | None,
+        start: Table | None,
     ) -> None:
         self._source, self._parts, self._settings = source, parts, settings
-        self._engine, self._state = engine, state
-        self._safe = state.counts()
-        self._fetched = time.monotonic()
+        self._engine, self._start = engine, start
+        nothing = np.empty((0, padded(settings.dim)), np.float32)
+        self.state = Progress(nothing, nothing) if progress is None else progress
+        self._files = FetchedTables((len(parts.node), padded(settings.dim)))
+        self._safe = self.state.counts()
+        self._fetched, self._pause = time.monotonic(), FETCH_SECONDS
         self._lost_in_a_row = 0
         self._runs: list[range] = []
         self._crew: Crew | None = None
-        state.fetch = self.fetch
+        self.state.fetch = self.fetch
 
     def turn(self, schedule: Schedule) -> Turn:
         """Have the owners sample and train; all calls are under way at once."""
-        crew, state = self._started(), self._state
+        crew, state = self._started(), self.state
         began = time.perf_counter()
         members = range(len(self._runs))
         k = state.turn % self._source.chunks
         sampled = [crew.call(w, "sample", k) for w in members]
         steps = len(block_steps(self._parts.parts, self._settings.shared_table))
-        moving = [None for _ in members]
+        ring = _Ring(self._runs)
         for s, rate in enumerate(step_rates(self._settings, schedule, state, steps)):
-            left = [crew.call(w, "step", s, state.turn, rate, moving[w]) for w in members]
-            # From the worker after it, round the circle.
-            moving = left[1:] + left[:1]
-        found = crew.wait([crew.call(w, "finish", moving[w]) for w in members])
+            for w in members:
+                arriving = ring.take(w, s - ring.lag[w])
+                ring.leave(w, s, crew.call(w, "step", s, state.turn, rate, *arriving))
+        ends = [[h for t in range(steps - ring.lag[w], steps + 1) for h in ring.take(w, t)]
+                for w in members]  # fmt: skip
+        found = crew.wait([crew.call(w, "finish", *ends[w]) for w in members])
         drawn = crew.wait(sampled)
         self._lost_in_a_row = 0
         pairs, sampling = sum(n for n, _ in drawn), max(seconds for _, seconds in drawn)
@@ -152,24 +102,42 @@ class OwnedTables:
 
     def fetch(self) -> None:
         """Copy the owners' rows into new tables of the progress, which replace the old at once."""
-        state, crew = self._state, self._crew
+        state, crew = self.state, self._crew
         if crew is None or self._safe["turn"] == state.turn:
             return
-        center = aligned_room(state.center)
-        context = center if state.context is state.center else aligned_room(center)
-        for w, run in enumerate(self._runs):
-            for part in run:
-                rows = slice(*self._parts.bounds[part : part + 2])
-                center[rows], context[rows] = crew.wait([crew.call(w, "give", part)])[0]
-        state.center, state.context = center, context
+        began = time.monotonic()
+        state.center, state.context = self._files.write(self._given(crew))
         self._safe, self._fetched = state.counts(), time.monotonic()
+        self._pause = max(FETCH_SECONDS, (self._fetched - began) / FETCH_SHARE)
 
     def keep(self) -> None:
         """Fetch now and then; what was fetched in this turn is kept with all its counts."""
-        if self._safe["turn"] == self._state.turn:
-            self._safe = self._state.counts()
-        elif time.monotonic() - self._fetched >= FETCH_SECONDS:
-            self.fetch()
+        if self._safe["turn"] == self.state.turn:
+            self._safe = self.state.counts()
+        elif time.monotonic() - self._fetched >= self._pause:
+            try:
+                self.fetch()
+            except OSError as error:
+                logger.warning(
+                    "The tables cannot be kept (%s): after a loss training goes on from turn %d.",
+                    error, self._safe["turn"],
+                )  # fmt: skip
+                self._pause = math.inf
+
+    def result(self) -> tuple[Table, Table]:
+        """Tables in node order, put together from the owners' rows, which they let go."""
+        parts, dim = self._parts, self._settings.dim
+        if self._crew is None and len(self.state.center):
+            return in_node_order(self.state, parts, dim)
+        center = np.empty((len(parts.node), dim), np.float32)
+        context = center if self._settings.shared_table else np.empty_like(center)
+        for part in self._given(self._started(), forget=True):
+            nodes = parts.node[part.first : part.first + len(part.center)]
+            center[nodes] = part.center[:, :dim]
+            if part.context is not None:
+                context[nodes] = part.context[:, :dim]
+        self._stop()
+        return center, context.copy() if self._settings.shared_table else context
 
     def recover(self, lost: LostWorkerError) -> None:
         """Start again with what was last fetched, on the workers that are left."""
@@ -178,12 +146,13 @@ class OwnedTables:
             raise lost
         logger.warning("%s Training goes on from turn %d.", lost, self._safe["turn"])
         self._stop()
-        self._state.go_back(self._safe)
+        self.state.go_back(self._safe)
 
     def close(self) -> None:
         """Let the owners go."""
         self._stop()
-        self._state.fetch = None
+        self._files.close()
+        self.state.fetch = None
 
     def _stop(self) -> None:
         if self._crew is not None:
@@ -191,7 +160,7 @@ class OwnedTables:
         self._crew = None
 
     def _started(self) -> Crew:
-        """The crew, with the progress's rows."""
+        """The crew, with the progress's rows or those before training."""
         if self._crew is not None:
             return self._crew
         # With one table for both ends the parts of a block are not apart: one owner has all.
@@ -200,15 +169,68 @@ class OwnedTables:
         shared = (self._source, self._parts, self._settings)
         each = [(run[0], run[-1] + 1) for run in self._runs]
         crew = self._crew = self._engine.crew(PartOwner, shared, each)
-        for w, run in enumerate(self._runs):
-            for part in run:
-                crew.wait([crew.call(w, "take", part, *self._rows(part))])
+        if self._start is None and not len(self.state.center):
+            crew.wait([crew.call(w, "begin") for w in range(len(self._runs))])
+            return crew
+        for w, part in self._in_turns():
+            crew.wait([crew.call(w, "take", part, *self._rows(part))])
         return crew
 
     def _rows(self, part: int) -> tuple[Table, Table | None]:
-        rows = slice(*self._parts.bounds[part : part + 2])
-        shared = self._state.context is self._state.center
-        return self._state.center[rows], None if shared else self._state.context[rows]
+        """Rows of a part to go on from; contexts of None are zero, or the centres themselves."""
+        rows, state = slice(*self._parts.bounds[part : part + 2]), self.state
+        if self._start is not None and not len(state.center):
+            given = self._start[self._parts.node[rows]]
+            center = np.zeros((len(given), padded(self._settings.dim)), np.float32)
+            center[:, : self._settings.dim] = given
+            return center, None
+        shared = state.context is state.center
+        return state.center[rows], None if shared else state.context[rows]
+
+    def _given(self, crew: Crew, forget: bool = False) -> Iterator[Rows]:
+        """Rows of all parts as they are; with `forget` the owners let them go."""
+        under_way: deque[tuple[int, int, Any]] = deque()
+        for w, part in self._in_turns():
+            under_way.append((w, part, crew.call(w, "give", part)))
+            if len(under_way) >= UNDER_WAY * len(self._runs):
+                yield from self._received(crew, *under_way.popleft(), forget)
+        while under_way:
+            yield from self._received(crew, *under_way.popleft(), forget)
+
+    def _received(self, crew: Crew, w: int, part: int, call: Any, forget: bool) -> Iterator[Rows]:
+        """Rows of a part, when they are here; they are let go when they have been used."""
+        center, context = crew.wait([call])[0]
+        yield Rows(int(self._parts.bounds[part]), center, context)
+        if forget:
+            crew.call(w, "forget", part)
+
+    def _in_turns(self) -> list[tuple[int, int]]:
+        """Workers and their parts, the first part of each before the second of any."""
+        turns = zip_longest(*self._runs)
+        return [(w, part) for turn in turns for w, part in enumerate(turn) if part is not None]
+
+
+class _Ring:
+    """Context parts on their way round the circle of workers.
+
+    What arrives for a step is used by the last of its blocks. A worker of several parts is given it
+    one call later than a worker of one, and need not wait for the others in between.
+    """
+
+    def __init__(self, runs: list[range]) -> None:
+        self.lag = [min(1, len(run) - 1) for run in runs]
+        self._workers = len(runs)
+        self._left: dict[tuple[int, int], Any] = {}
+
+    def leave(self, worker: int, s: int, part: Any) -> None:
+        """Note what leaves a worker in step s."""
+        if self._workers > 1:
+            self._left[worker, s] = part
+
+    def take(self, worker: int, s: int) -> list[Any]:
+        """What arrives for step s, or nothing; it is not kept here, or it would stay in memory."""
+        sender = (worker + 1) % self._workers, s - 1
+        return [self._left.pop(sender)] if sender in self._left else []
 
 
 def runs(parts: int, workers: int) -> list[range]:

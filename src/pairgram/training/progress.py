@@ -24,7 +24,8 @@ class Progress:
     Attributes
     ----------
     center, context
-        Tables in the numbers of the partition, rows padded, shape (n, padded dim).
+        Tables in the numbers of the partition, rows padded, shape (n, padded dim). Where workers
+        hold them: as last fetched, mapped from a file; without a row before that.
     turn
         Chunks trained on so far, over all epochs.
     pairs, updates
@@ -68,9 +69,19 @@ class Progress:
     @classmethod
     def restore(cls, tables: Mapping[str, NDArray[Any]], note: Mapping[str, Any]) -> Self:
         """Take up what `counts` and `tables` gave."""
-        center = aligned(tables["center"])
-        context = aligned(tables["context"]) if "context" in tables else center
+        center = _read_only(tables["center"])
+        context = _read_only(tables["context"]) if "context" in tables else center
         return cls(center, context, **{name: note[name] for name in COUNTS})
+
+    def own_tables(self) -> None:
+        """Copy tables that are another's, or mapped from a file, to train them in place."""
+        shared = self.context is self.center
+        if not self.center.flags.writeable:
+            self.center = aligned(self.center)
+        if shared:
+            self.context = self.center
+        elif not self.context.flags.writeable:
+            self.context = aligned(self.context)
 
     def judge(self, judge: Judge, parts: Partition, dim: int) -> None:
         """Note what a judge says to the vectors as they are."""
@@ -80,15 +91,35 @@ class Progress:
         self.scores.append(judge.score(self.center[rows, :dim], self.context[rows, :dim]))
 
 
-def aligned(table: NDArray[Any]) -> NDArray[Any]:
+def _read_only(table: Table) -> Table:
+    view = table[:]
+    view.flags.writeable = False
+    return view
+
+
+def aligned(table: Table) -> Table:
     """Copy of a table whose rows begin with a cache line, so that no load straddles two."""
-    room = aligned_room(table)
+    rows, width = table.shape
+    room = aligned_room((rows, width))
     room[:] = table
     return room
 
 
-def aligned_room(table: NDArray[Any]) -> NDArray[Any]:
-    """Memory for a table of this shape, begun with a cache line and not yet filled."""
-    raw = np.empty(table.nbytes + CACHE_LINE, np.uint8)
+def aligned_room(shape: tuple[int, int]) -> Table:
+    """Memory for a table, begun with a cache line and not yet filled."""
+    return _on_a_line(np.empty(_bytes(shape), np.uint8), shape)
+
+
+def aligned_zeros(shape: tuple[int, int]) -> Table:
+    """Table of zeros, begun with a cache line; its memory is first touched when used."""
+    return _on_a_line(np.zeros(_bytes(shape), np.uint8), shape)
+
+
+def _bytes(shape: tuple[int, int]) -> int:
+    return shape[0] * shape[1] * np.dtype(np.float32).itemsize + CACHE_LINE
+
+
+def _on_a_line(raw: NDArray[np.uint8], shape: tuple[int, int]) -> Table:
+    """Table in memory that is a line longer."""
     begin = -raw.ctypes.data % CACHE_LINE
-    return raw[begin : begin + table.nbytes].view(table.dtype).reshape(table.shape)
+    return raw[begin : begin + raw.size - CACHE_LINE].view(np.float32).reshape(shape)

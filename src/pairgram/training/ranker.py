@@ -10,7 +10,8 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from pairgram.search.ranker import BOUND, Judge
+from pairgram.search.graph_judge import BOUND
+from pairgram.search.ranker import Judge
 
 Table = NDArray[np.float32]
 Mask = NDArray[np.bool_]

@@ -34,12 +34,16 @@ class Settings:
     seed
         Seed of the start, the parts and the noise.
     shared_table
-        Both ends of a pair from one table (first-order LINE).
+        Both ends of a pair from one table (first-order LINE; PS with one table).
     shared_negatives
         Pairs of a centre that share K noise nodes, each of which then counts so many times; 1 draws
         K for every pair.
     patience
         Epochs without a better score of the judge before the end; 0 runs all.
+    noise_power
+        The noise is degree to this power; 0 draws all nodes with a link alike.
+    spread
+        Vectors start uniform within ± this; None for 0.5 / dim.
     """
 
     dim: int = 128
@@ -52,6 +56,8 @@ class Settings:
     shared_table: bool = False
     shared_negatives: int = 1
     patience: int = 0
+    noise_power: float = NOISE_POWER
+    spread: float | None = None
 
     @property
     def descent(self) -> Descent:
@@ -68,6 +74,12 @@ def score_offset(negatives: int, offset: bool) -> float:
     return -math.log(negatives) if offset else 0.0
 
 
-def noise_mass(degree: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-    """Unnormalised noise, degree^0.75 of the training graph, shape (n,)."""
-    return np.asarray(degree, np.float64) ** NOISE_POWER
+def noise_mass(degree: NDArray[np.integer[Any]], power: float = NOISE_POWER) -> NDArray[np.float64]:
+    """Unnormalised noise, degree^power of the training graph and 0 without a link, shape (n,).
+
+    >>> noise_mass(np.array([0, 1, 16])), noise_mass(np.array([0, 1, 16]), 0.0)
+    (array([0., 1., 8.]), array([0., 1., 1.]))
+    """
+    mass: NDArray[np.float64] = np.asarray(degree, np.float64) ** power
+    mass[np.asarray(degree) == 0] = 0.0
+    return mass

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from pairgram.engine import Engine
 from pairgram.errors import LostWorkerError
-from pairgram.kernels.sizes import padded
 from pairgram.training.blocks import PairSource
 from pairgram.training.owned import OwnedTables
 from pairgram.training.partition import Partition, number_of_parts, partition
-from pairgram.training.progress import Progress, aligned
+from pairgram.training.progress import Progress
 from pairgram.training.schedule import Judge, Schedule
 from pairgram.training.settings import Settings, noise_mass
+from pairgram.training.start import begun
 from pairgram.training.tables import SharedTables, Tables
 
 Table = NDArray[np.float32]
@@ -39,7 +39,7 @@ def train(
     source
         Gives the pairs chunk by chunk.
     degree
-        Degrees in the training graph, shape (n,); the noise is degree^0.75.
+        Degrees in the training graph, shape (n,); the noise is a power of it.
     settings
         Parameters of the loss and its descent.
     engine
@@ -63,23 +63,18 @@ def train(
         Counts and times.
     """
     count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
-    parts = partition(noise_mass(degree), count, settings.seed)
-    state = _start(parts, settings, start) if progress is None else progress
+    parts = partition(noise_mass(degree, settings.noise_power), count, settings.seed)
     schedule = Schedule(settings.epochs, source.chunks, settings.patience if judge else 0)
     kind = SharedTables if engine.shares_memory else OwnedTables
-    with closing(kind(source, parts, settings, engine, state)) as tables:
-        finished = False
-        while not finished:
+    with closing(kind(source, parts, settings, engine, progress, start)) as tables:
+        state = tables.state
+        while True:
             try:
-                if state.turn < schedule.turns(state.scores):
-                    _turn(tables, state, schedule, parts, settings.dim, after_turn, judge)
-                else:
-                    tables.fetch()
-                    finished = True
+                if state.turn >= schedule.turns(state.scores):
+                    return *tables.result(), state
+                _turn(tables, state, schedule, parts, settings.dim, after_turn, judge)
             except LostWorkerError as lost:
                 tables.recover(lost)
-    rows = parts.number
-    return state.center[rows, : settings.dim], state.context[rows, : settings.dim], state
 
 
 def _turn(
@@ -107,21 +102,11 @@ def _turn(
         after_turn(state, schedule.turns(state.scores))
 
 
-def _start(parts: Partition, settings: Settings, given: Table | None = None) -> Progress:
-    """Centres as given or uniform in ±0.5 / dim, contexts zero; one table for both when shared."""
-    n = len(parts.node)
-    random = np.random.Generator(np.random.Philox(settings.seed + 2))
-    center = aligned(np.zeros((n, padded(settings.dim)), np.float32))
-    spread = (random.random((n, settings.dim), np.float32) - np.float32(0.5)) / settings.dim
-    center[parts.number, : settings.dim] = spread if given is None else given
-    return Progress(center, center if settings.shared_table else aligned(np.zeros_like(center)))
-
-
 def start_from(center: Table, context: Table, degree: IntArray, settings: Settings) -> Progress:
     """Progress that begins with the vectors of the first m nodes, both (m, dim)."""
     count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
-    parts = partition(noise_mass(degree), count, settings.seed)
-    progress = _start(parts, settings)
+    parts = partition(noise_mass(degree, settings.noise_power), count, settings.seed)
+    progress = begun(parts, settings)
     for table, given in ((progress.center, center), (progress.context, context)):
         table[parts.number[: len(given)], : settings.dim] = given
     return progress

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairgram.engine import Engine
 from pairgram.errors import LostWorkerError
@@ -21,6 +22,9 @@ from pairgram.training.partition import Partition
 from pairgram.training.progress import Progress
 from pairgram.training.schedule import Schedule
 from pairgram.training.settings import Settings
+from pairgram.training.start import begun
+
+Table = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,15 @@ class Turn:
 
 
 class Tables(Protocol):
-    """Tables in training; a chunk moves them."""
+    """Tables in training; a chunk moves them.
+
+    Attributes
+    ----------
+    state
+        The progress.
+    """
+
+    state: Progress
 
     def turn(self, schedule: Schedule) -> Turn:
         """Train on the chunk of the progress's turn."""
@@ -44,6 +56,9 @@ class Tables(Protocol):
 
     def keep(self) -> None:
         """Called after every turn, when all is counted."""
+
+    def result(self) -> tuple[Table, Table]:
+        """Centre and context tables in node order, (n, dim), when training is over."""
 
     def recover(self, lost: LostWorkerError) -> None:
         """Go back to what is safe, or raise."""
@@ -57,10 +72,10 @@ class SharedTables:
 
     Parameters
     ----------
-    source, parts, settings, engine
+    source, parts, settings, engine, start
         As in `train`.
-    state
-        The progress, whose tables are trained in place.
+    progress
+        Where to go on from, or None.
     """
 
     def __init__(
@@ -69,10 +84,13 @@ class SharedTables:
         parts: Partition,
         settings: Settings,
         engine: Engine,
-        state: Progress,
+        progress: Progress | None,
+        start: Table | None,
     ) -> None:
         self._source, self._parts, self._settings = source, parts, settings
-        self._engine, self._state = engine, state
+        self._engine = engine
+        self.state = begun(parts, settings, start) if progress is None else progress
+        self.state.own_tables()
         self._steps = block_steps(parts.parts, settings.shared_table)
         self._blocks: Blocks | None = None
 
@@ -81,10 +99,10 @@ class SharedTables:
         began, sampling = time.perf_counter(), 0.0
         if self._blocks is None or self._source.chunks > 1:
             self._blocks = None
-            k = self._state.turn % self._source.chunks
+            k = self.state.turn % self._source.chunks
             own = range(self._parts.parts)
             self._blocks, sampling = drawn_blocks(self._source, k, self._parts, self._engine, own)
-        rates = step_rates(self._settings, schedule, self._state, len(self._steps))
+        rates = step_rates(self._settings, schedule, self.state, len(self._steps))
         losses: list[float] = []
         for step, rate in zip(self._steps, rates, strict=True):
             losses += self._step(step, self._blocks, rate)
@@ -94,12 +112,12 @@ class SharedTables:
 
     def _step(self, step: list[Chain], blocks: Blocks, rate: np.float32) -> list[float]:
         """Descend on the chains of a step side by side; return the losses of their blocks."""
-        state, threads = self._state, self._engine.threads
-        tables = (state.center, 0), (state.context, 0)
+        state, threads = self.state, self._engine.threads
+        tables = (state.center, 0), state.context
         descent, turn = self._settings.descent, state.turn
 
         def run(chains: list[Chain]) -> list[float]:
-            chosen = [block for chain in chains for block in chain]
+            chosen = [(*block, 0) for chain in chains for block in chain]
             return train_blocks(chosen, blocks, self._parts, descent, rate, turn, *tables)
 
         shares = [step[t::threads] for t in range(threads)]
@@ -111,6 +129,10 @@ class SharedTables:
     def keep(self) -> None:
         """Nothing can be lost but all."""
 
+    def result(self) -> tuple[Table, Table]:
+        """Copies of the rows, in node order."""
+        return in_node_order(self.state, self._parts, self._settings.dim)
+
     def recover(self, lost: LostWorkerError) -> None:
         """No worker holds anything that could be lost."""
         raise lost
@@ -118,6 +140,11 @@ class SharedTables:
     def close(self) -> None:
         """Forget the pairs."""
         self._blocks = None
+
+
+def in_node_order(state: Progress, parts: Partition, dim: int) -> tuple[Table, Table]:
+    """Tables of a progress in node order and without padding, both (n, dim)."""
+    return state.center[parts.number, :dim], state.context[parts.number, :dim]
 
 
 def step_rates(

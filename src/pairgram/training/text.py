@@ -1,27 +1,24 @@
 """Text-driven training: an encoder and context vectors from sampled pairs."""
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
-from pairgram.text.encoders import encode, encode_planned, plan, to_device
-from pairgram.training.text_feed import Feed, Step, TextSettings, TextTask
-from pairgram.training.text_net import Contrast, TextNet, contrast_loss
+from pairgram.text.encoders import encode, encode_planned, plan
+from pairgram.training.text_descent import descend, rate_share, vectors_of
+from pairgram.training.text_feed import Feed, TextSettings, TextTask
+from pairgram.training.text_net import TextNet
 from pairgram.training.text_optimizer import TextOptimizer
 from pairgram.training.text_state import Arrays, TextProgress
 from pairgram.training.text_validation import Trials
 
 Table = NDArray[np.float32]
 
-PAIR_SLICE = 1 << 18
-"""Pairs whose products are held at once; a hub with more takes several turns."""
-LAST_RATE = 0.1
 LOSS_EVERY = 10
 """Turns between two looks at the loss, each of which waits for the device."""
 
@@ -69,8 +66,10 @@ def train(
     with feed.start(state.turn) as steps:
         while state.turn < end and not state.has_stalled(settings.patience):
             step = next(steps)
-            loss = _descend(net, step, settings, total / feed.batches)
-            optimizer.step(_rate(settings, feed, state.turn), settings.l2 / total, step.touched)
+            loss = descend(net, step, settings, total / feed.batches)
+            optimizer.step(
+                rate_share(settings, feed, state.turn), settings.l2 / total, step.touched
+            )
             last = (state.turn + 1) % feed.batches == 0
             if last or state.turn % LOSS_EVERY == 0:
                 state.loss = float(loss) / max(step.n_pairs, 1)
@@ -84,13 +83,14 @@ def train(
                 after_turn(state, end)
     if state.best:
         load_weights(net, state.best)
+    net.encoder.round_words()
     return state
 
 
 def node_vectors(net: TextNet, task: TextTask, device: Any) -> tuple[Table, Table]:
     """Centre and context vectors of all nodes, both (n, dim)."""
     text = encode(net.encoder, task.words, task.spelling, device)
-    return _both(net, text, np.arange(len(task.words)), device)
+    return vectors_of(net, text, np.arange(len(task.words)), device)
 
 
 class Validation:
@@ -111,56 +111,7 @@ class Validation:
             with torch.no_grad():
                 features = encoder.features(self._spelling, self._device)
         text = encode_planned(encoder, self._planned, len(self._nodes), features)
-        return self._trials.score(*_both(self._net, text, self._nodes, self._device))
-
-
-def _both(net: TextNet, text: Table, nodes: NDArray[np.int64], device: Any) -> tuple[Table, Table]:
-    with torch.no_grad():
-        there = to_device({"text": text, "nodes": nodes}, device)
-        center = net.center(there["text"], there["nodes"])
-        context = net.context(there["text"], there["nodes"])
-    return center.cpu().numpy(), context.cpu().numpy()
-
-
-def _descend(net: TextNet, step: Step, settings: TextSettings, scale: float) -> Tensor:
-    """Gradients of a batch, its loss divided by `scale`; return the loss of its pairs ahead."""
-    text = net.encoder(step.texts)  # (b, dim)
-    # The products of a hub's pairs come in slices, the encoder's gradient once.
-    leaf = text.detach().requires_grad_()
-    offset = -math.log(settings.negatives) if settings.offset else 0.0
-    rest = (settings.negatives, offset, settings.l2)
-    total = torch.zeros((), device=text.device)
-    for piece in _slices(step.ahead):
-        center = net.center(leaf, step.nodes, step.keep_id)
-        loss = contrast_loss(center, net.known_context, piece, step.pairs, *rest)
-        (loss / scale).backward()
-        total += loss.detach()
-    if step.back is not None:
-        for piece in _slices(step.back):
-            context = net.context(leaf, step.nodes)
-            loss = contrast_loss(context, net.known_center, piece, step.back_pairs, *rest)
-            (loss / scale).backward()
-    with torch.no_grad():
-        net.see(step.nodes, net.center(text, step.nodes), text)
-    text.backward(leaf.grad)
-    return total
-
-
-def _slices(batch: Contrast) -> Iterator[Contrast]:
-    count = len(batch.row)
-    for begin in range(0, max(count, 1), PAIR_SLICE):
-        yield batch.pairs(begin, begin + PAIR_SLICE)
-
-
-def _rate(settings: TextSettings, feed: Feed, turn: int) -> float:
-    """Share of the learning rate at a turn: it rises in the first epoch, then Adam's falls.
-
-    AdaGrad's first steps are as long as the rate in every weight, whatever the gradient; taken at
-    the full rate they drive the recurrent layers and the tanh into saturation.
-    """
-    risen = min(1.0, (turn + 1) / feed.batches)
-    fallen = 1.0 if settings.optimizer == "adagrad" else 1.0 - (1.0 - LAST_RATE) * turn / feed.turns
-    return risen * fallen
+        return self._trials.score(*vectors_of(self._net, text, self._nodes, self._device))
 
 
 def _end_epoch(state: TextProgress, net: TextNet, validation: Validation | None) -> None:

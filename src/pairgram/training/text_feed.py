@@ -179,37 +179,35 @@ class Feed:
 
     def step(self, turn: int) -> Step:
         """Return the step of a turn."""
+        return self._share(turn, 0, len(self._centres(turn)))
+
+    def _share(self, turn: int, low: int, high: int) -> Step:
+        """Step of the centres low .. high - 1 of a batch; what is random is drawn for all of it."""
         task, settings = self._task, self._settings
-        centres = self._centres(turn)
+        whole = self._centres(turn)
+        centres, lengths = whole[low:high], task.words.lengths[whole]
         random = np.random.Generator(np.random.Philox([settings.seed, turn, 2]))
+        dropped = random.random(int(lengths.sum()), np.float32) < settings.word_dropout
+        keep_id = random.random(len(whole), np.float32) >= settings.id_dropout
+        first = int(lengths[:low].sum())
+        own = dropped[first : first + int(lengths[low:high].sum())]
         words = task.words.take(centres)
-        dropped = random.random(len(words.values), np.float32) < settings.word_dropout
-        keep_id = random.random(len(centres), np.float32) >= settings.id_dropout
-        plan = self._net.encoder.plan(Texts(words, task.spelling, dropped))
+        if low == high:  # an encoder needs some text, which goes nowhere
+            words, own = task.words.take(whole[:1]), dropped[: int(lengths[0])]
+        plan = self._net.encoder.plan(Texts(words, task.spelling, own))
         arrays: Arrays = {
             "nodes": centres,
-            "keep_id": keep_id.astype(np.float32),
+            "keep_id": keep_id[low:high].astype(np.float32),
             "pairs": task.groups.pairs[centres].astype(np.float32),
             "back_pairs": task.back.pairs[centres].astype(np.float32),
             **_under("text", plan.arrays),
-            **_under("ahead", self._contrast(centres, task.groups, random)),
+            **_under("ahead", self._contrast(whole, low, high, task.groups, random)),
         }
         if self._net.head is not None:
-            arrays |= _under("back", self._contrast(centres, task.back, random))
+            arrays |= _under("back", self._contrast(whole, low, high, task.back, random))
         arrays |= _under("touched", self._touched(plan, arrays))
-        there = to_device(arrays, self._device)
-        back = _part("back", there)
-        return Step(
-            Batch(_part("text", there), to_device(plan.sizes, "cpu")),
-            there["nodes"],
-            there["keep_id"],
-            there["pairs"],
-            Contrast(**_part("ahead", there)),
-            there["back_pairs"],
-            Contrast(**back) if back else None,
-            int(task.groups.pairs[centres].sum()),
-            _part("touched", there),
-        )
+        pairs = int(task.groups.pairs[whole].sum())
+        return _there(arrays, plan, pairs, self._device)
 
     def _touched(self, plan: Plan, arrays: Arrays) -> Arrays:
         """Rows of the tables that a turn reads, where the device would wait for finding them."""
@@ -226,6 +224,25 @@ class Feed:
         return self._loaded[1][batch]
 
     def _contrast(
+        self,
+        whole: NDArray[np.int64],
+        low: int,
+        high: int,
+        groups: PairGroups,
+        random: np.random.Generator,
+    ) -> Arrays:
+        """Pairs of the centres low .. high - 1 of a batch, with their noise."""
+        if self._settings.shared_negatives:
+            return self._contrast_of(whole[low:high], groups, random)
+        # Noise of a pair is drawn pair after pair, through the batch.
+        found = self._contrast_of(whole, groups, random)
+        if high - low == len(whole):
+            return found
+        own = (found["row"] >= low) & (found["row"] < high)
+        cut = {name: array[own] for name, array in found.items()}
+        return {**cut, "row": cut["row"] - low}
+
+    def _contrast_of(
         self, centres: NDArray[np.int64], groups: PairGroups, random: np.random.Generator
     ) -> Arrays:
         group = groups.of(centres)
@@ -246,6 +263,23 @@ class Feed:
         drawn = self._task.noise.draw(random, (len(group.row), settings.negatives))
         centre = centres[group.row][:, None]
         return drawn, None if known is None else known.among(centre, drawn)
+
+
+def _there(arrays: Arrays, plan: Plan, n_pairs: int, device: Any) -> Step:
+    """Step of arrays, on the device."""
+    there = to_device(arrays, device)
+    back = _part("back", there)
+    return Step(
+        Batch(_part("text", there), to_device(plan.sizes, "cpu")),
+        there["nodes"],
+        there["keep_id"],
+        there["pairs"],
+        Contrast(**_part("ahead", there)),
+        there["back_pairs"],
+        Contrast(**back) if back else None,
+        n_pairs,
+        _part("touched", there),
+    )
 
 
 def _under(prefix: str, arrays: Arrays) -> Arrays:

@@ -14,7 +14,8 @@ from pairgram.engine import Team
 from pairgram.io.places import Place
 from pairgram.text.encoders import Encoder, encode
 from pairgram.training.group import Group
-from pairgram.training.text import _both, _descend, _rate, attach, load_weights, weights_of
+from pairgram.training.text import attach, load_weights, weights_of
+from pairgram.training.text_descent import descend, rate_share, vectors_of
 from pairgram.training.text_feed import Step, TextSettings, TextTask
 from pairgram.training.text_net import TextNet
 from pairgram.training.text_optimizer import TextOptimizer
@@ -124,6 +125,7 @@ class Sharer:
             shards.write(state, self._group, self._device)
         if state.best:
             load_weights(self._net, state.best)
+        self._net.encoder.round_words()
         return self._share(state)
 
     def _turn(
@@ -141,7 +143,7 @@ class Sharer:
         loss = self._descend(step, total / feed.batches)
         self._gradients.add_up(settings.l2 / total)
         loss, ends_early, saves = self._gradients.clip(settings.clip, (loss, *wishes))
-        optimizer.step(_rate(settings, feed, state.turn))
+        optimizer.step(rate_share(settings, feed, state.turn))
         state.loss = loss / max(step.n_pairs, 1)
         state.count(step.n_pairs, feed.texts(state.turn))
         if state.turn % feed.batches == 0:
@@ -155,7 +157,7 @@ class Sharer:
         self._desk.lay_out(rows, reads)
         laid, loss = renumbered(step, rows), 0.0
         if len(nodes):
-            loss = float(_descend(self._desk.net, laid, self._plan.settings, scale))
+            loss = float(descend(self._desk.net, laid, self._plan.settings, scale))
         self._desk.collect()
         self._desk.tell_seen(nodes, laid.nodes)
         return loss
@@ -188,7 +190,7 @@ class Sharer:
         text = encode(
             self._net.encoder, self._task.words.take(own), self._task.spelling, self._device
         )
-        vectors = _both(self._desk.net, text, np.arange(len(own)), self._device)
+        vectors = vectors_of(self._desk.net, text, np.arange(len(own)), self._device)
         center, context = (
             torch.cat(group.gather(torch.from_numpy(part).to(self._device))).cpu().numpy()
             for part in vectors
@@ -201,7 +203,7 @@ class Sharer:
         own = np.arange(self._owner.low, self._owner.high)
         words = self._task.words.take(own)
         text = encode(self._net.encoder, words, self._task.spelling, self._device)
-        center, context = _both(self._net, text, own - self._owner.low, self._device)
+        center, context = vectors_of(self._net, text, own - self._owner.low, self._device)
         weights = weights_of(self._net) if self._group.rank == 0 else {}
         kept = {name: array for name, array in weights.items() if not of_rows(name)}
         return Share(center, context, kept, state.counts())

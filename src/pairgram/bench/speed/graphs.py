@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pairgram.bench.graphs import absent, load_graph
 from pairgram.bench.speed.generate import power_law
+from pairgram.bench.speed.records import SHUFFLED
 from pairgram.bench.store import read_record, write_record
 from pairgram.errors import PairgramError
 from pairgram.evaluation.auc import auc_lr
@@ -21,10 +22,15 @@ from pairgram.split import split_edges, validation_split
 
 Table = NDArray[np.float32]
 
+SIDES = ("center", "positive", "negative")
+
 
 @dataclass(frozen=True)
 class EdgeFile:
-    """An edge list that peers read; node numbers are positions in the graph.
+    """An edge list that peers read; node numbers and lines are in random order.
+
+    The order of a dataset's nodes knows of its links (codes of a terminology, papers by date), and
+    a tool that trains node after node, or starts by number, would be scored for it.
 
     Attributes
     ----------
@@ -46,16 +52,17 @@ def edge_file(name: str, given: Mapping[str, Any], seed: int, work: Path) -> Edg
     path, card = folder / "edges.tsv", folder / "graph.json"
     trials = folder / "trials.npz" if "keep" in given else None
     found = read_record(card) if path.exists() else None
-    if found is None or found["given"] != dict(given):
+    if found is None or found["given"] != dict(given) or not found.get(SHUFFLED):
         graph, drawn = _draw(given, seed)
-        source, target = undirected_edges(graph)
-        _write_edges(path, source, target)
+        random = np.random.default_rng(seed)
+        number, ends = random.permutation(graph.n_nodes), np.stack(undirected_edges(graph), 1)
+        _write_edges(path, random.permutation(number[ends]))
         if trials is not None and drawn is not None:
+            sides = {name: number[getattr(drawn, name)] for name in SIDES}
             with replacing_file(trials) as temporary, temporary.open("wb") as file:
-                np.savez(
-                    file, center=drawn.center, positive=drawn.positive, negative=drawn.negative
-                )
-        found = {"given": dict(given), "nodes": graph.n_nodes, "edges": len(source)}
+                np.savez(file, **sides)
+        counts = {"nodes": graph.n_nodes, "edges": len(ends)}
+        found = {"given": dict(given), SHUFFLED: True, **counts}
         write_record(card, found)
     return EdgeFile(path, int(found["nodes"]), int(found["edges"]), trials)
 
@@ -124,8 +131,8 @@ def _draw(given: Mapping[str, Any], seed: int) -> tuple[TextGraph, Trials | None
     return split.train, draw_trials(split, "seen", seed)
 
 
-def _write_edges(path: Path, source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+def _write_edges(path: Path, ends: NDArray[np.int64]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = "\n".join(f"{a}\t{b}" for a, b in zip(source.tolist(), target.tolist(), strict=True))
+    lines = "\n".join(f"{a}\t{b}" for a, b in ends.tolist())
     with replacing_file(path) as temporary:
         temporary.write_text(lines + "\n", encoding="ascii")

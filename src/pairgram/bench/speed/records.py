@@ -11,6 +11,10 @@ from pairgram.evaluation import card as cards
 Run = dict[str, Any]
 
 QUALITY, REFERENCE = "quality", "reference"
+SHUFFLED = "shuffled"
+"""Says of a run that its edge list had nodes and lines in random order."""
+HOST = "host"
+"""Processor that a run was made on: seconds of two are not compared."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,9 @@ class SpeedStore:
         return self.root / "speed" / figure / graph / f"{peer}.json"
 
     def runs(self, figure: str, graph: str, peer: str) -> list[Run]:
-        """Return the runs so far."""
+        """Return the runs so far, each with its host."""
         record = read_record(self.path(figure, graph, peer))
-        return [] if record is None else list(record["runs"])
+        return [] if record is None else hosted(record)
 
     def add(self, figure: str, graph: str, peer: Peer, run: Run) -> None:
         """Write one more run; one of the same key is replaced."""
@@ -50,6 +54,15 @@ class SpeedStore:
             "runs": runs,
         }
         write_record(self.path(figure, graph, peer.name), record)
+
+
+def hosted(record: dict[str, Any]) -> list[Run]:
+    """Runs of a record, each with its host.
+
+    >>> hosted({"machine": {"cpu": "A"}, "runs": [{"seed": 0}, {"seed": 1, "host": "B"}]})
+    [{'host': 'A', 'seed': 0}, {'host': 'B', 'seed': 1}]
+    """
+    return [{HOST: record["machine"]["cpu"], **run} for run in record["runs"]]
 
 
 def key_of(run: Run) -> tuple[str, int, int]:

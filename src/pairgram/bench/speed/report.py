@@ -1,6 +1,6 @@
 """results/speed.md and its charts, made from the records alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pairgram.bench.markdown import NONE, grid
 from pairgram.bench.speed import plot
 from pairgram.bench.speed.execute import RunError
-from pairgram.bench.speed.records import REFERENCE
+from pairgram.bench.speed.records import HOST, REFERENCE, hosted
 from pairgram.bench.speed.spec import Rate, label_of
 from pairgram.bench.speed.summary import (
     OURS,
@@ -91,33 +91,36 @@ def _versions(bench: "Bench", name: str) -> str:
 
 
 def _machine(bench: "Bench") -> Iterator[str]:
-    """Machines of the records, and the limits measured beside the runs."""
-    limits: dict[int, list[dict[str, float]]] = {}
-    machines: dict[str, None] = {}  # a dict keeps their order
+    """Machines of the runs, and the limits measured beside them."""
+    limits: dict[tuple[str, int], list[dict[str, float]]] = {}
+    hosts: dict[str, str] = {}
     for path in sorted(bench.store.root.glob("speed/*/*/*.json")):
-        record = read_record(path) or {"runs": []}
-        if record["runs"]:
-            host = record["machine"]
-            machines[f"{host['cpu']}, {host['cores']} cores, {host['system']}"] = None
-        for run in record["runs"]:
+        record = read_record(path)
+        if record is None:
+            continue
+        for run in hosted(record):
+            hosts[run[HOST]] = f"{record['machine']['cores']} cores, {record['machine']['system']}"
             if "limits" in run:
-                limits.setdefault(int(run["limits"]["threads"]), []).append(run["limits"])
-    yield "## Machine and its limits"
+                key = run[HOST], int(run["limits"]["threads"])
+                limits.setdefault(key, []).append(run["limits"])
+    yield "## Machines and their limits"
     yield ""
-    yield from (f"- {machine}" for machine in machines)
-    for threads, found in sorted(limits.items()):
+    yield from (f"- {host}, {rest}" for host, rest in sorted(hosts.items()))
+    yield ""
+    yield "Seconds and rates of two machines are not compared. Measured in the same runs:"
+    yield ""
+    dim, noise = int(bench.spec.common["dim"]), int(bench.spec.common["negatives"])
+    flops = (noise + 1) * 6 * dim  # a score (2·dim) and two rows moved (4·dim), K + 1 times
+    for (host, threads), found in sorted(limits.items()):
         triad = median(entry["triad_gb_s"] for entry in found)
         fma = median(entry["fma_gflop_s"] for entry in found)
         yield (
-            f"- {threads} thread{'s' * (threads > 1)}, measured in the same runs: memory "
+            f"- {host}, {threads} thread{'s' * (threads > 1)}: memory "
             f"{triad:.1f} GB/s (triad), float32 {fma:.0f} GFLOP/s (fused multiply-add)"
         )
-        dim, noise = int(bench.spec.common["dim"]), int(bench.spec.common["negatives"])
-        flops = (noise + 1) * 6 * dim  # a score (2·dim) and two rows moved (4·dim), K + 1 times
-        bound = fma * 1e3 / flops
         yield (
             f"  - a pair of SGNS is {flops:,} operations with K = {noise}: at most "
-            f"{bound:.1f} M pairs/s by arithmetic alone"
+            f"{fma * 1e3 / flops:.1f} M pairs/s by arithmetic alone"
         )
     yield ""
 
@@ -151,7 +154,8 @@ def _kind(row: RateRow) -> str:
 
 
 def _rate_cells(row: RateRow, rows: list[RateRow]) -> list[str]:
-    alike = [r for r in rows if (_kind(r), r.threads) == (_kind(row), row.threads) and r.rate]
+    same = _kind(row), row.threads, row.host
+    alike = [r for r in rows if (_kind(r), r.threads, r.host) == same and r.rate]
     ours = [r.rate.middle for r in alike if r.peer.name == OURS and r.rate]
     others = [r.rate.middle for r in alike if r.peer.name != OURS and r.rate]
     times = share = NONE
@@ -159,7 +163,8 @@ def _rate_cells(row: RateRow, rows: list[RateRow]) -> list[str]:
         times = f"{row.rate.middle / max(others):.1f}"
     if row.rate is not None and row.peer.name != OURS and ours:
         share = f"1/{max(ours) / row.rate.middle:.1f}"
-    value = f"failed: {row.error}" if row.rate is None else _median(row.rate, 1e-6)
+    elsewhere = _elsewhere(row, rows)
+    value = f"failed: {row.error}" if row.rate is None else _median(row.rate, 1e-6) + elsewhere
     return [row.label, str(row.threads), row.peer.title, value, times, share]
 
 
@@ -225,20 +230,28 @@ def _phase_table(rows: list[QualityRow]) -> Iterator[str]:
     yield ""
 
 
-BUSY = " (busy machine)"
+BUSY, ORDERED = " (busy machine)", " (ids in the data's order)"
 
 
 def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
+    elsewhere = _elsewhere(row, rows)
     ours = next((r.seconds for r in rows if r.peer.name == OURS and r.seconds), None)
     ratio = NONE
-    if row.seconds is not None and ours is not None and row.peer.name != OURS:
+    if row.seconds is not None and ours is not None and row.peer.name != OURS and not elsewhere:
         ratio = f"{row.seconds.middle / ours.middle:.1f}"
     return [
         row.peer.title, row.label, _state(row),
-        f"{row.score:.4f}", NONE if row.lr is None else f"{row.lr:.4f}",
-        NONE if row.seconds is None else _median(row.seconds, 1.0) + BUSY * row.busy, ratio,
+        f"{row.score:.4f}" + ORDERED * row.ordered, NONE if row.lr is None else f"{row.lr:.4f}",
+        NONE if row.seconds is None else _median(row.seconds, 1.0) + BUSY * row.busy + elsewhere,
+        ratio,
         NONE if row.memory is None else f"{row.memory / 1e6:,.0f}",
     ]  # fmt: skip
+
+
+def _elsewhere(row: RateRow | QualityRow, rows: Sequence[RateRow | QualityRow]) -> str:
+    """Where a row was measured, if not where ours was."""
+    ours = next((r.host for r in rows if r.peer.name == OURS and r.host), row.host)
+    return f" (on {row.host})" if row.host != ours else ""
 
 
 def _state(row: QualityRow) -> str:

@@ -11,8 +11,18 @@ from pairgram.bench.speed import climb
 from pairgram.bench.speed.execute import Environments, RunError, StoppedError, Task, execute
 from pairgram.bench.speed.graphs import edge_file, missing, score
 from pairgram.bench.speed.limits import machine_limits
-from pairgram.bench.speed.records import QUALITY, REFERENCE, Run, SpeedStore, is_done, key_of
+from pairgram.bench.speed.records import (
+    HOST,
+    QUALITY,
+    REFERENCE,
+    SHUFFLED,
+    Run,
+    SpeedStore,
+    is_done,
+    key_of,
+)
 from pairgram.bench.speed.spec import Peer, Rate, Settings, Spec, label_of
+from pairgram.evaluation import card as cards
 
 _LOG = logging.getLogger(__name__)
 
@@ -215,7 +225,10 @@ class Bench:
             result = {"error": str(error)}
             if isinstance(error, StoppedError):
                 result["stopped"] = True
-        run = {**entry, **result, **({"busy": True} if self.busy else {})}
+        marks = {HOST: cards.machine()["cpu"], SHUFFLED: True}
+        if self.busy:
+            marks["busy"] = True
+        run = {**entry, **result, **marks}
         self.store.add(figure, graph, peer, run)
         self.done.append(run)
         self._made.add((figure, graph, peer.name, *key_of(run)))

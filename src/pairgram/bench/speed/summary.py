@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from pairgram.bench.speed import climb
-from pairgram.bench.speed.records import QUALITY, Run
+from pairgram.bench.speed.records import HOST, QUALITY, SHUFFLED, Run
 from pairgram.bench.speed.spec import Peer, Rate
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class RateRow:
     threads: int
     rate: Median | None
     error: str | None
+    host: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ class QualityRow:
         What a dearer rung was stopped for; None where all could end.
     busy
         Whether a run was taken beside other work, so that its seconds are too many.
+    ordered
+        Whether a run read the nodes in the order of the data, from which some tools learn.
+    host
+        Processors that the runs were made on.
     phases
         Median seconds by phase; `start` is what passed before and between them.
     """
@@ -70,6 +75,8 @@ class QualityRow:
     finished: bool
     stopped: str | None
     busy: bool
+    ordered: bool
+    host: str
 
 
 def middle(values: Iterable[float]) -> Median | None:
@@ -100,7 +107,7 @@ def _rate_row(peer: Peer, label: str, threads: int, runs: Sequence[Run], rate: R
     good = [run for run in runs if "error" not in run]
     found = middle(run["counts"][rate.count] / run["seconds"][rate.phase] for run in good)
     error = next((run["error"] for run in runs if "error" in run), None)
-    return RateRow(peer, label, threads, found, error)
+    return RateRow(peer, label, threads, found, error, _hosts(good))
 
 
 def quality_rows(bench: "Bench", graph: str) -> list[QualityRow]:
@@ -146,7 +153,14 @@ def _quality_row(
         finished=climb.next_step(runs, len(rungs), seeds, {rule: goal}, first) is None,
         stopped=next((run["error"] for run in runs if run.get("stopped")), None),
         busy=any(run.get("busy", False) for run in timed),
+        ordered=not all(run.get(SHUFFLED, False) for run in timed),
+        host=_hosts(timed),
     )
+
+
+def _hosts(runs: Sequence[Run]) -> str:
+    """Processors of some runs, one after the other."""
+    return ", ".join(dict.fromkeys(run[HOST] for run in runs))
 
 
 def _phases(runs: Sequence[Run]) -> dict[str, float]:

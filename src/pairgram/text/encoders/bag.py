@@ -58,6 +58,11 @@ class BagEncoder(Encoder):
         """The table whose first `size` rows are the word vectors."""
         return self.table.weight
 
+    def round_words(self) -> None:
+        """Round the table, most of the encoder's bytes, to half precision."""
+        with torch.no_grad():
+            self.table.weight.copy_(self.table.weight.half())
+
     def spell(self, words: Sequence[str]) -> Ragged:
         """Hashed n-grams of words."""
         return ngram_ids(words, self.buckets)

@@ -136,3 +136,6 @@ class Encoder(nn.Module):
     @abstractmethod
     def word_table(self) -> Tensor:
         """The table whose first `size` rows are the word vectors."""
+
+    def round_words(self) -> None:
+        """Round what is kept in half precision to it, when training is over: here nothing."""

@@ -99,11 +99,16 @@ class TextReader:
         return self._features if more is None else torch.cat((self._features, more))
 
 
+def _precision(array: NDArray[Any]) -> torch.dtype | None:
+    return torch.float32 if array.dtype == np.float16 else None
+
+
 def _fill(
     module: torch.nn.Module, weights: Mapping[str, NDArray[Any]], prefix: str, device: Any
 ) -> None:
     chosen = {
-        name.removeprefix(prefix): torch.from_numpy(np.array(array)).to(device)
+        # Tables that are kept in half precision are read as they were trained.
+        name.removeprefix(prefix): torch.from_numpy(np.array(array)).to(device, _precision(array))
         for name, array in weights.items()
         if name.startswith(prefix)
     }
