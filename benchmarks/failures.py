@@ -2,10 +2,11 @@
 
     python benchmarks/failures.py hepth 50
 
-Some nodes are held out and judged by a ranker that was trained on the others, as a fit does. A query
-fails when none of its links is among the first ten. Failed queries are drawn at random (seed 0) and
-printed with their words, a few of their links with the place and the words that each shares with the
-query, and the nodes ranked first. What a reader found is in docs/research.md. Needs PAIRGRAM_DATA.
+Some nodes are held out and judged by a ranker that was trained on the others, as a fit does. A
+query fails when none of its links is among the first ten. Failed queries are drawn at random (seed
+0) and printed with their words, a few of their links with the place and the words that each shares
+with the query, and the nodes ranked first. What a reader found is in docs/research.md. Needs
+PAIRGRAM_DATA.
 """
 
 import sys

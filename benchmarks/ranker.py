@@ -26,7 +26,6 @@ from pairgram.training.ranker import halves
 OUT = Path("results/benchmarks")
 SEED = 0
 TEN = 10
-FATES = ("first ten", "later", "never looked at")
 PARTS = {
     "BM25 alone": "bm25", "phrases alone": "phrase", "towers alone": "tower",
     "BM25, phrases and towers, evenly": "close",

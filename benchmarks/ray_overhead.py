@@ -30,6 +30,7 @@ from pathlib import Path
 
 from common import OUT, write
 from pairgram.bench.speed.generate import power_law
+from pairgram.evaluation.card import machine
 
 NODES, EDGES, FEW, MORE, DIM, TIMES = 391_892, 2_047_749, 1, 3, 128, 1
 
@@ -105,14 +106,22 @@ def fit(graph, epochs: int, threads: int, engine=None) -> dict[str, object]:
 def main() -> None:
     sizes = [int(a) for a in sys.argv[1:] if a.isdigit()] or [NODES, EDGES, FEW, MORE]
     card = OUT / "ray_overhead.json"
-    old = [] if "--fresh" in sys.argv or not card.exists() else json.loads(card.read_text())["rows"]
+    stored = json.loads(card.read_text()) if card.exists() else {"rows": [], "machine": machine()}
+    old = {} if "--fresh" in sys.argv else {_key(row): row["runs"] for row in stored["rows"]}
     if "--again" in sys.argv:
-        rows = [_row(row["runs"]) for row in old]
+        rows = [_row(runs) for runs in old.values()]
     else:
+        if old and stored["machine"] != machine():
+            raise SystemExit(f"{card}: was measured on another machine; begin anew with --fresh.")
         found = repetition(*sizes)
-        runs = [row["runs"] if row else [] for row in (old or [None] * len(found))]
-        rows = [_row([*a, b]) for a, b in zip(runs, found, strict=True)]
+        if old and set(old) != {_key(run) for run in found}:
+            raise SystemExit(f"{card}: holds other jobs; begin anew with --fresh.")
+        rows = [_row([*old.get(_key(run), []), run]) for run in found]
     write("ray_overhead", _with_cpu(rows))
+
+
+def _key(row: dict[str, object]) -> tuple[object, ...]:
+    return row["engine"], row["threads or workers"], row["epochs"]
 
 
 def _with_cpu(rows: list[dict[str, object]]) -> list[dict[str, object]]:

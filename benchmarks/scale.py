@@ -35,7 +35,7 @@ from pairgram.training.sources import CHUNK_PAIRS, FEWEST_PAIRS_PER_NODE
 
 ORDER, TIMES, DIM, DEGREE, EPOCHS = 3, 2, 64, 20, 1
 GB = 1e9
-MEASURE = "python benchmarks/scale.py --measure EDGES ... [--engine ray] --order 2 --times 1"
+MEASURE = "python benchmarks/scale.py --measure EDGES ... [--engine ray] [--order O] [--times N]"
 # Bytes of a row of a partition: node, number, alias, part and threshold.
 PARTITION_ROW = 8 + 8 + 8 + 4 + 4
 # Bytes of an edge while duplicates are merged: its ends as given and as positions, keys, their
@@ -319,7 +319,10 @@ def main() -> None:
         plan()
     if asked.again:
         name = f"scale_{asked.engine}"
-        write(name, compare([row["runs"][0] for row in read(name)]), MEASURE)
+        kept = [row["runs"][0] for row in read(name) if "runs" in row]
+        if not kept:
+            raise SystemExit(f"{name}: its card keeps no runs; measure again with --measure.")
+        write(name, compare(kept), MEASURE)
     if asked.measure:
         found = []
         for edges in asked.measure:

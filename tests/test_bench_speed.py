@@ -252,6 +252,9 @@ def test_climbing_by_hand():
     assert step(runs, 4, [0, 1], goals) is None
     runs[:2] = [run(0, 0, dot=0.95, context=0.90), run(0, 1, dot=0.95, context=0.90)]
     assert climb.reached(runs, 3, [0, 1], "dot", 0.90) == 1  # the faster of two
+    for one in runs:
+        one["host"] = "old" if one["rung"] == 1 else "new"
+    assert climb.reached(runs, 3, [0, 1], "dot", 0.90) == 0  # of those on the latest machine
 
 
 @pytest.mark.quick

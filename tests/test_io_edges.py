@@ -219,6 +219,10 @@ def test_missing_files_folders_and_cut_archives(tmp_path):
     whole = gzip.compress(b"".join(b"%d\t%d\n" % (i, i * 7919 % 1000) for i in range(5000)))
     with pytest.raises(FileFormatError, match="cannot be read to its end"):
         read_edges(write(tmp_path, "cut.tsv", whole[: len(whole) // 2]))
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 255
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        read_edges(write(tmp_path, "flipped.tsv", bytes(flipped)))
 
 
 def test_parquet_faults_name_the_row(tmp_path):

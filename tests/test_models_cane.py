@@ -260,3 +260,14 @@ def test_the_protocol_of_cane():
     assert int(kept[0, 0]) in drawn
     with pytest.raises(InputError, match="negatives of its own"):
         draw_trials(split, "cane", negatives="degree")
+
+
+def test_an_index_is_by_dot_and_changes_no_answer():
+    pytest.importorskip("faiss")
+    model = build("cane").fit(world())
+    node = str(model.graph_.names[0])
+    before = model.suggest(node=node, k=4)
+    assert model.build_index().index_.rule == "dot"
+    assert model.suggest(node=node, k=4) == before
+    with pytest.raises(pg.PairgramError, match="Use 'dot'"):
+        model.build_index("pair")

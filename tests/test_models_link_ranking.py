@@ -179,6 +179,44 @@ def test_nodes_that_come_change_and_go(split):
     assert set(STRUCTURE) < set(model._more_tables())
 
 
+def test_a_node_without_links_is_asked_for_as_a_text_before_and_after_a_fold(split):
+    model = build(contexts="table").fit(split.train)
+    model.add({"new": "apple word3"})
+    asked = [(s.node, s.score) for s in model.suggest("apple word3", k=9) if s.node != "new"]
+
+    def found():
+        return [(s.node, s.score) for s in model.suggest(node="new", k=8)]
+
+    before = found()
+    assert [name for name, _ in before] == [name for name, _ in asked[:8]]
+    assert model.kind_asked("new", "ranked") == "text"
+    assert model.kind_asked(str(split.train.names[3]), "ranked") == "node"
+    model.compact()
+    after = found()
+    assert model.kind_asked("new", "ranked") == "text"
+    # The new text is counted now, which moves the weights of words a little.
+    assert len({name for name, _ in before} & {name for name, _ in after}) >= 5
+    # A table has no context for it: everyone else is still scored.
+    everyone = model.suggest(node=str(split.train.names[5]), k=1000)
+    assert all(np.isfinite(s.score) for s in everyone)
+    near = model.graph_.adjacency().neighbours(5)
+    assert len(everyone) >= split.train.n_nodes - len(near) - 1
+
+
+def test_a_name_that_comes_back_has_nothing_of_the_node_before(split):
+    model, name = build().fit(split.train), str(split.train.names[9])
+    model.remove([name])
+    model.add({name: "boat word1"})
+    model.compact()
+    at = model.graph_.find(name)
+    assert not any(table[at].any() for table in model._link_board().structure)
+
+
+def test_an_index_is_by_the_vectors(model, split):
+    with pytest.raises(ParameterError, match="no product of tables"):
+        model.suggest(node=str(split.train.names[3]), rule="ranked", search="ann")
+
+
 def test_where_there_is_no_ranker_of_links(graph):
     few = make_graph(60)
     assert build().fit(few).links_ is None

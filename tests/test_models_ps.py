@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import pairgram as pg
+from pairgram.bench.speed.generate import power_law
 from pairgram.training.text_validation import hold_back
 
 
@@ -142,3 +143,22 @@ def test_even_noise_leaves_the_weight_of_degree_in_the_product():
     # The product estimates log P(v|u) less the log of the noise, which is what differs.
     ratio = graph.degree[:6].mean() / graph.degree[6:].mean()
     assert gap[0.0] - gap[0.75] == pytest.approx(0.75 * np.log(ratio), abs=0.5)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"directed": True}, "must be 2 with directed=True"), ({"self_pairs": 0.1}, "with tables=1")],
+)
+def test_one_table_takes_no_direction_and_no_self_pairs(given, message):
+    with pytest.raises(pg.PairgramError, match=message) as caught:
+        pg.PS(tables=1, **given).fit(planted())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.quick
+def test_patience_judges_by_the_rule_of_the_noise():
+    graph = pg.TextGraph.from_edges(*power_law(300, 1500, 2.5, None, seed=0))
+    trials = {p: pg.PS(noise_power=p, patience=2)._hold_back(graph)[1] for p in (0.0, 0.75)}
+    assert np.ptp(trials[0.0].log_noise) == 0
+    assert np.ptp(trials[0.75].log_noise) > 1

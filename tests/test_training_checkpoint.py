@@ -62,6 +62,31 @@ def test_visits_write_when_it_is_time(tmp_path):
 
 
 @pytest.mark.quick
+def test_a_disk_without_room_ends_no_training(tmp_path, monkeypatch, caplog):
+    from pairgram.io import places
+
+    def full(file, arrays):
+        raise OSError(28, "No space left on device")
+
+    keeper, states = Checkpoint(tmp_path / "state", {}, every=0), [progress(turn=1)]
+    keeper.visit(states[0])
+    monkeypatch.setattr(places, "write_tensors", full)
+    keeper.visit(progress(turn=2))
+    assert keeper.read().turn == 1
+    assert caplog.text.count("is not kept: No space left on device.") == 1
+
+    def stop(progress, turns):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):  # not what the disk says
+        keeper.after_turn(stop)(progress(turn=3), 9)
+    with pytest.raises(PairgramError, match="No space left"):
+        keeper.write(progress(turn=4))
+    with pytest.raises(PairgramError, match="it is a folder"):
+        Checkpoint(tmp_path, {}, every=0).visit(progress())
+
+
+@pytest.mark.quick
 @pytest.mark.parametrize("content", [b"", b"no tensors", b"\x10" + bytes(7) + b"{}"])
 def test_a_damaged_file_is_named(tmp_path, content):
     path = tmp_path / "state"

@@ -235,6 +235,22 @@ def test_the_graph_judge_learns_to_ask_the_right_node():
     np.testing.assert_array_equal(judge.scores(looks[3]), again.scores(looks[3]))
 
 
+def test_the_graph_judge_repeats_itself_on_two_threads():
+    """So many nodes that sums are shared between threads."""
+    random, before = np.random.default_rng(3), torch.get_num_threads()
+    looks = [a_look(random, 600, links=0.02, features=4) for _ in range(16)]
+    masks = [look.features[:, 0] > 2 for look in looks]
+    settings = GraphJudgeSettings(epochs=3, most_epochs=3)
+    try:
+        torch.set_num_threads(2)
+        first, *others = (train_graph_judge(looks, masks, settings, seed=0) for _ in range(4))
+    finally:
+        torch.set_num_threads(before)
+    for other in others:
+        for name, array in first.weights.items():
+            np.testing.assert_array_equal(other.weights[name], array, err_msg=name)
+
+
 @pytest.mark.quick
 def test_halves_are_each_judged_by_the_other():
     (train, test), (other_train, other_test) = halves(7, seed=0)

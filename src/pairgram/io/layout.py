@@ -3,6 +3,7 @@
 import csv
 import gzip
 import sys
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -103,7 +104,7 @@ def _raw_lines(path: Path, stream: IO[bytes]) -> Iterator[bytes]:
     try:
         for number, line in enumerate(stream):
             yield (line.removeprefix(BOM) if number == 0 else line).rstrip(b"\r\n")
-    except (EOFError, gzip.BadGzipFile, OSError) as error:
+    except (EOFError, gzip.BadGzipFile, OSError, zlib.error) as error:
         raise FileFormatError(path, f"cannot be read to its end: {error}.") from None
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import logging
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,7 @@ def _read_text(layout: Layout, numbers: list[int]) -> list[Any]:
                 strings_can_be_null=False,
             ),
         )
-    except (pa.ArrowException, OSError, EOFError) as error:
+    except (pa.ArrowException, OSError, EOFError, zlib.error) as error:
         if "Empty CSV" in str(error):
             raise FileFormatError(layout.path, "holds no rows after its header.") from None
         raise find_fault(layout) or _unreadable(layout.path, error) from None

@@ -254,9 +254,15 @@ class CANE(CountingModel):
         if self._rule(rule) == PAIR:
             raise ParameterError(
                 "CANE's rule 'pair' reads the two texts together and is no product of tables. "
-                "Rank without a device of its own, or with with_attention=False."
+                "Use 'dot'."
             )
         return super().terms(rule)
+
+    def build_index(self, rule: str | None = None) -> Self:
+        """Build the index for approximate search by "dot"; "pair" is no product of tables."""
+        chosen = "dot" if rule is None else self._rule(rule)
+        self.terms(chosen)
+        return super().build_index(chosen)
 
     def _rule_for(self, catalog: Catalog, query: Tables, rule: str | None, is_new: bool) -> str:
         if is_new and (self.rule_ if rule is None else rule) == PAIR:

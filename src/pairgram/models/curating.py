@@ -225,7 +225,11 @@ class Curating(Keeping):
             for v, s in zip(found.tolist(), scores, strict=True)
         ]
         named = suggested if namer is None else namer.name(query, 0, found, suggested)
-        return self._confident("node", named, rule)
+        return self._confident(self.kind_asked(node, rule), named, rule)
+
+    def kind_asked(self, node: str, rule: str) -> str:
+        """What a node is ranked as under a rule, and so which calibration holds: "node"."""
+        return "node"
 
     def _rule_of_node(self, catalog: Catalog, position: int, asked: Asked) -> str:
         """The rule for a node that is asked for by its id."""

@@ -56,7 +56,12 @@ class Finder:
         self._catalog, self._rule, self._k = catalog, rule, asked.k
         self._namer = namer if asked.relation is not None else None
         self._block = block
-        fits = index is not None and index.rule == rule and not catalog.tables.backwards
+        fits = (
+            index is not None
+            and index.rule == rule
+            and block is None
+            and not catalog.tables.backwards
+        )
         if asked.search == "ann" and not fits:
             raise ParameterError(
                 f"search='ann' needs an index for the rule {rule!r}, direction 'out' or 'both': "

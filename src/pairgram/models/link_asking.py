@@ -89,8 +89,8 @@ class LinkRankedModel(CountingModel):
 
     def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
         """Scores of links between known nodes, as of every model."""
-        catalog, board = self._catalog(), self._link_board()
-        if board is None or self._rule(rule) != RANKED or not catalog.additions:
+        catalog, board = self._catalog(), self._board_for(rule)
+        if board is None or not catalog.additions:
             return super().score(pairs, rule)
         ends = np.array([catalog.positions(pair) for pair in pairs], np.int64).reshape(-1, 2)
         return board.scores(ends[:, 0], ends[:, 1], catalog.additions)
@@ -99,8 +99,8 @@ class LinkRankedModel(CountingModel):
         self, source: IntArray, target: IntArray, rule: str | None = None
     ) -> Floats:
         """Scores of links between positions of the training graph, both shape (m,)."""
-        board = self._link_board()
-        if board is None or self._rule(rule) != RANKED:
+        board = self._board_for(rule)
+        if board is None:
             return super().score_positions(source, target, rule)
         return board.scores(source, target)
 
@@ -109,8 +109,8 @@ class LinkRankedModel(CountingModel):
 
         Under "ranked" nodes that are not worth a look follow the others, by their vectors.
         """
-        board = self._link_board()
-        if board is None or self._rule(rule) != RANKED:
+        board = self._board_for(rule)
+        if board is None:
             return super().score_block(nodes, rule)
         rows = [board.block(node) for node in np.asarray(nodes).tolist()]
         return np.stack(rows) if rows else np.empty((0, self.graph_.n_nodes), np.float32)
@@ -136,24 +136,46 @@ class LinkRankedModel(CountingModel):
     def _rule_of_node(self, catalog: Catalog, position: int, asked: Asked) -> str:
         own = asked.rule is None and self.rule_ == RANKED and asked.search != "ann"
         if own or (asked.rule == RANKED and self.links_ is not None):
+            if asked.search == "ann":
+                self._check_products(RANKED)
             return RANKED
         return super()._rule_of_node(catalog, position, asked)
 
     def _block_of_node(
         self, catalog: Catalog, rule: str, position: int
     ) -> Callable[[slice], Floats] | None:
-        board, texts = self._link_board(), self._board()
-        if rule != RANKED or board is None or texts is None:
+        if rule != RANKED:
             return super()._block_of_node(catalog, rule, position)
-        if catalog.home(position) == NEW:  # without links it is a new text
+        board, texts = self._link_board(), self._board()
+        if board is None or texts is None:
+            return super()._block_of_node(catalog, rule, position)
+        if self._is_without_links(catalog, position):
             return ranked_block(texts, catalog, [catalog.text(position)])
         scores = board.block(position, catalog.additions)[None]
         return lambda rows: scores[rows]
 
+    def kind_asked(self, node: str, rule: str) -> str:
+        """What a node is ranked as: under "ranked", one without links as a text."""
+        if rule != RANKED:
+            return super().kind_asked(node, rule)
+        catalog = self._catalog()
+        return "text" if self._is_without_links(catalog, catalog.position(node)) else "node"
+
+    def _is_without_links(self, catalog: Catalog, position: int) -> bool:
+        """Whether nothing but its text speaks for a node's links."""
+        home = catalog.home(position)
+        return home == NEW or not self.graph_.degree[home]
+
+    def _board_for(self, rule: str | None) -> LinkBoard | None:
+        """The ranker of links where the rule asks for it."""
+        if self.links_ is None or self._rule(rule) != RANKED:
+            return None
+        return self._link_board()
+
     def _link_board(self) -> LinkBoard | None:
         """The ranker of links beside the nodes, made at its first use; None without."""
-        texts, made = self._board(), self._link_board_
-        if self.links_ is None or texts is None or made is None:
+        texts, made = self._board() if self.links_ is not None else None, self._link_board_
+        if texts is None or made is None:
             return None
         if made.graph is not self.graph_:  # nodes came or went
             structure = moved(made.structure, made.graph, self.graph_)

@@ -136,7 +136,8 @@ class LinkBoard:
             center, context = self._vectors.center, self._vectors.context
             kept = self._texts.tables
             tables = {
-                "center": center, "context": center if context is None else context,
+                # Nodes that came by their text alone may have no context vector.
+                "center": center, "context": center if context is None else _numbers(context),
                 "structure_center": self.structure[0], "structure_context": self.structure[1],
                 "points": kept["rank_points"], "near": kept["rank_near"],
             }  # fmt: skip
@@ -145,9 +146,10 @@ class LinkBoard:
         if held is None or not held.size:
             return self._clues
         key = hash((tuple(held.rows.texts[: held.size]), held.home.tobytes()))
-        if self._rows is None or self._rows[0] != key:
-            self._rows = key, self._clues.with_rows(self._read(held))
-        return self._rows[1]
+        found = self._rows
+        if found is None or found[0] != key:
+            found = self._rows = key, self._clues.with_rows(self._read(held))
+        return found[1]
 
     def _read(self, held: Additions) -> Rows:
         """What came since: read by its text, with the structure of the node it was before."""
@@ -164,9 +166,13 @@ class LinkBoard:
 
 
 def moved(structure: Sequence[NDArray[Any]], before: TextGraph, now: TextGraph) -> list[Table]:
-    """Tables of one graph's nodes for the nodes of another, by name; 0 for those it lacks."""
+    """Tables of one graph's nodes for the nodes of another, by name; 0 for those it lacks.
+
+    A node without links has 0 too: it may have the name of one that was removed.
+    """
     found = (before.find(str(name)) for name in now.names)
     home = np.array([-1 if place is None else place for place in found], np.int64)
+    home[now.degree == 0] = -1
     return [_at_home(table, home).astype(table.dtype) for table in structure]
 
 
@@ -175,6 +181,11 @@ def _at_home(table: NDArray[Any], home: IntArray) -> Table:
     if not len(table):
         return np.zeros((len(home), table.shape[1]), np.float32)
     return np.where(home[:, None] >= 0, table[home], 0).astype(np.float32)
+
+
+def _numbers(table: NDArray[Any]) -> NDArray[Any]:
+    """A table with 0 for what is no number; itself where all are."""
+    return np.nan_to_num(table) if np.isnan(table[:, 0]).any() else table
 
 
 def _whole(positions: IntArray) -> NDArray[np.int64]:

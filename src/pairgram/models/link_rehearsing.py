@@ -42,14 +42,20 @@ class Held:
 
     Attributes
     ----------
+    nodes
+        The nodes, ascending, shape (q,).
+    others
+        Of each node those that it might link to, shape (c,).
     features
-        Of each node what speaks for the others, shape (c, features).
+        What speaks for each of these, shape (c, features).
     is_link
         Which of them are held-back links, shape (c,).
     is_random
         Which were drawn from all nodes, shape (c,).
     """
 
+    nodes: IntArray
+    others: Sequence[IntArray]
     features: Sequence[Table]
     is_link: Sequence[Mask]
     is_random: Sequence[Mask]
@@ -148,7 +154,7 @@ def look_at(clues: LinkClues, kept: Any, away: Any, seed: int) -> Held:
     sizes = [len(some) for some in targets]
     features = clues.pairs(np.repeat(nodes, sizes), np.concatenate(targets))
     parts = np.split(features, np.cumsum(sizes)[:-1])
-    return Held(parts, [kind == 0 for kind in drawn], [kind == 2 for kind in drawn])
+    return Held(nodes, targets, parts, [kind == 0 for kind in drawn], [kind == 2 for kind in drawn])
 
 
 def _fit_judge(held: Held, seed: int, device: Any) -> LinkRanking | None:
@@ -160,7 +166,7 @@ def _fit_judge(held: Held, seed: int, device: Any) -> LinkRanking | None:
         name: [rows[:, FEATURES.index(column)] for rows in held.features]
         for name, column in PARTS.items()
     }
-    scores["whole"] = judged_by_the_other(held.features, held.is_link, seed, device)
+    scores["whole"] = judged_by_the_other(held, seed, device)
     mrr = {name: mrr_of(rows, held.is_link, links) for name, rows in scores.items()}
     auc = {name: _auc(rows, held) for name, rows in scores.items()}
     if mrr["whole"] <= mrr["vectors"]:
@@ -171,18 +177,27 @@ def _fit_judge(held: Held, seed: int, device: Any) -> LinkRanking | None:
     return LinkRanking(judge, LinkNotes(mrr, auc, len(held.features), links))
 
 
-def judged_by_the_other(
-    features: Sequence[Table], is_link: Sequence[Mask], seed: int, device: Any
-) -> list[Floats]:
-    """Scores of every query by a judge that was trained on the other half of the queries."""
+def judged_by_the_other(held: Held, seed: int, device: Any) -> list[Floats]:
+    """Scores of every query by a judge that was trained on the other half of the queries.
+
+    A link may be one of two queries and looks the same from either: where they are in different
+    halves, it is left out of the training.
+    """
     from pairgram.training.ranker import JudgeSettings, halves, train_judge
 
-    scores: list[Floats] = [np.empty(0)] * len(features)
-    for train, test in halves(len(features), seed):
-        some = [features[i] for i in train], [is_link[i] for i in train]
-        judge = train_judge(*some, JudgeSettings(members=1), seed, device)
+    settings = JudgeSettings(hidden=HIDDEN, members=1)
+    scores: list[Floats] = [np.empty(0)] * len(held.features)
+    for train, test in halves(len(held.features), seed):
+        features, is_link = [], []
+        for i in train.tolist():
+            stays = ~(held.is_link[i] & np.isin(held.others[i], held.nodes[test]))
+            features.append(held.features[i][stays])
+            is_link.append(held.is_link[i][stays])
+        known = any(mask.any() for mask in is_link)
+        judge = train_judge(features, is_link, settings, seed, device) if known else None
         for i in test.tolist():
-            scores[i] = judge.scores(features[i])
+            rows = held.features[i]
+            scores[i] = np.zeros(len(rows)) if judge is None else judge.scores(rows)
     return scores
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from pairgram import params
+from pairgram.errors import ParameterError
 from pairgram.graph import TextGraph
 from pairgram.models.sgns import SGNS_CONSTRAINTS, SHARED_NEGATIVES, SgnsModel
 from pairgram.sampling.pairs import PairSampler
@@ -60,7 +61,8 @@ class PS(SgnsModel):
     tables
         2 for centre and context vectors; 1 for one vector a node at both ends of its pairs, so that
         "dot" is what is trained: the best vectors under "dot", in fewer epochs. Context vectors are
-        then the same, and direction is lost. A cluster trains one table on one worker.
+        then the same; it takes neither `directed` nor `self_pairs`. A cluster trains one table on
+        one worker.
     offset
         Take log K off every score in training, so that vectors start at "as likely as noise".
     rule
@@ -131,6 +133,19 @@ class PS(SgnsModel):
         self.self_pairs, self.rule = self_pairs, rule
         self.directed, self.seed, self.threads = directed, seed, threads
 
+    def _check_params(self) -> None:
+        super()._check_params()
+        if self.tables == 1 and self.directed:
+            raise ParameterError(
+                "The 'tables' parameter of PS must be 2 with directed=True: one vector for both "
+                "ends of a pair tells no direction. Got 1 instead."
+            )
+        if self.tables == 1 and self.self_pairs:
+            raise ParameterError(
+                "The 'self_pairs' parameter of PS must be 0 with tables=1: a node has one vector "
+                f"only. Got {self.self_pairs} instead."
+            )
+
     def _epochs(self, graph: TextGraph) -> int:
         if self.epochs is not None:
             return self.epochs
@@ -158,7 +173,7 @@ class PS(SgnsModel):
             return graph, None
         from pairgram.training.text_validation import hold_back
 
-        return hold_back(graph, VALIDATION, self.seed)
+        return hold_back(graph, VALIDATION, self.seed, self.noise_power)
 
     def _source(self, graph: TextGraph) -> PairSource:
         sampler = PairSampler(graph, self.order, self.times, self.seed, directed=self.directed)

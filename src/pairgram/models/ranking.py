@@ -133,11 +133,12 @@ class Board:
     def _add(self, rows: Sequence[str], home: IntArray) -> Added:
         """The rows, read once for as long as they are the same."""
         key = hash((tuple(rows), home.tobytes()))
-        if self._added is None or self._added[0] != key:
+        found = self._added
+        if found is None or found[0] != key:
             cut = [self._words(text) for text in rows]
             points = self.ranking.space.vectors(cut)
-            self._added = key, self._ready().add(cut, points, home.astype(np.int64))
-        return self._added[1]
+            found = self._added = key, self._ready().add(cut, points, home.astype(np.int64))
+        return found[1]
 
     def _make_tables(self) -> dict[str, NDArray[Any]]:
         cut = [self._words(text) for text in self.graph.texts or ()]

@@ -156,7 +156,7 @@ def fit_judge(rehearsal: Rehearsal, seed: int, device: Any) -> tuple[GraphJudge,
     order = np.random.default_rng(seed).permutation(len(queries))
     aside, rest = np.split(order, [int(ASIDE * len(queries))])
     if not any(queries[i].is_link.any() for i in rest):
-        aside, rest = rest, order
+        aside, rest = order[:0], order
     some = [queries[i] for i in rest]
     judge = train_graph_judge(
         [query.look for query in some], [query.is_link for query in some], GraphJudgeSettings(),

@@ -168,8 +168,11 @@ class SgnsModel(Model):
             visit(progress, turns)
             # While workers still hold the tables: later there is only the result. A training that
             # did not converge leaves nothing to resume.
-            if progress.turn >= turns and all(map(all_finite, progress.tables().values())):
-                keeper.write(progress)
+            if progress.turn < turns:
+                return
+            with keeper.forgiving():
+                if all(map(all_finite, progress.tables().values())):
+                    keeper.write(progress)
 
         return self._finite(
             *train(source, degree, settings, engine, keeper.read(), after_turn, judge, start)

@@ -30,11 +30,6 @@ class Votes:
     nodes: IntArray
     count: NDArray[np.float64]
 
-    @property
-    def most(self) -> float:
-        """Votes of the node that has most; 0 where nobody has any."""
-        return float(self.count.max(initial=0))
-
     def of(self, nodes: IntArray) -> NDArray[np.float64]:
         """Votes of some nodes, 0 for those without, -1 among them, shape (k,)."""
         if not len(self.nodes):
@@ -45,10 +40,6 @@ class Votes:
     def best(self, k: int) -> IntArray:
         """At most k nodes with most votes, in no order, ties by position."""
         return self.nodes[largest(self.count, k)]
-
-    def over(self, weight: Floats) -> "Votes":
-        """Votes divided by weights of all nodes, shape (n,)."""
-        return Votes(self.nodes, self.count / weight[self.nodes])
 
 
 class Ballots:

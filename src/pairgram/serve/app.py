@@ -187,7 +187,7 @@ class Server:
                 if served.model.has(one.node)
             ],
             "words": served.words(asked.text or ""),
-            "match": served.is_match(asked.about, asked.rule, found),
+            "match": served.is_match(asked.about, asked.said, asked.rule, found),
             "generation": served.generation,
         }
 

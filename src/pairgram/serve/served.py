@@ -106,10 +106,13 @@ class Served:
         read = getattr(self.model, "words", str.split)
         return list(dict.fromkeys(read(text)))
 
-    def is_match(self, kind: str, rule: str | None, found: Sequence[Suggestion]) -> bool | None:
+    def is_match(
+        self, about: str, said: str, rule: str | None, found: Sequence[Suggestion]
+    ) -> bool | None:
         """Whether the best suggestion is good enough; None where the model cannot tell."""
-        calibration = self.model.calibrations_.get(kind)
         wanted = self.model.rule_ if rule is None else rule
+        kind = self.model.kind_asked(said, wanted) if about == "node" else about
+        calibration = self.model.calibrations_.get(kind)
         if calibration is None or calibration.rule != wanted or not found:
             return None
         return bool(calibration.is_match(found[0].score))

@@ -3,7 +3,8 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -69,7 +70,8 @@ class Checkpoint(Generic[State]):
     def visit(self, progress: State) -> None:
         """Write the progress if the last write is long ago; call it between turns only."""
         if time.monotonic() - self._written >= self.every:
-            self.write(progress)
+            with self.forgiving():
+                self.write(progress)
 
     def after_turn(
         self, callback: Callable[[State, int], None] | None
@@ -81,11 +83,25 @@ class Checkpoint(Generic[State]):
                 if callback is not None:
                     callback(progress, turns)
             except BaseException:
-                self.write(progress)
+                with self.forgiving():
+                    self.write(progress)
                 raise
             self.visit(progress)
 
         return call
+
+    @contextmanager
+    def forgiving(self) -> Iterator[None]:
+        """Context in which a disk without room ends no training: that is said, and tried again."""
+        try:
+            yield
+        except (OSError, PairgramError) as error:
+            cause = error if isinstance(error, OSError) else error.__cause__
+            if not isinstance(cause, OSError):
+                raise
+            reason = cause.strerror or cause
+            logger.warning("%s: the state of the training is not kept: %s.", self.place, reason)
+            self._written = time.monotonic()
 
     def write(self, progress: State) -> None:
         """Write the progress now."""

@@ -20,7 +20,9 @@ class Rows(NamedTuple):
 
 
 class FetchedTables:
-    """The latest of the tables that were written whole; older ones are removed.
+    """The latest of the tables that were written whole.
+
+    A file loses its name when it is mapped and goes with the map, however the process ends.
 
     Parameters
     ----------
@@ -38,7 +40,6 @@ class FetchedTables:
     def __init__(self, shape: tuple[int, int]) -> None:
         self._shape = shape
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._kept: list[Path] = []
         self._writes = 0
 
     def __enter__(self) -> "FetchedTables":
@@ -55,17 +56,14 @@ class FetchedTables:
         files = [Path(self._folder.name) / f"{name}-{self._writes}" for name in ("e", "c")]
         try:
             two = self._fill(files, parts)
-        except BaseException:
-            _remove(files)
-            raise
-        center = self._mapped(files[0])
-        context = self._mapped(files[1]) if two else center
-        _remove(self._kept)
-        self._kept = files
-        return center, context
+            center = self._mapped(files[0])
+            return center, self._mapped(files[1]) if two else center
+        finally:
+            for file in files:
+                file.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Remove the files; what is still mapped can be read until it is let go."""
+        """Remove the folder; what is still mapped can be read until it is let go."""
         if self._folder is not None:
             self._folder.cleanup()
         self._folder = None
@@ -85,8 +83,3 @@ class FetchedTables:
 
     def _mapped(self, file: Path) -> Table:
         return np.asarray(np.memmap(file, np.float32, "r", shape=self._shape))
-
-
-def _remove(files: list[Path]) -> None:
-    for file in files:
-        file.unlink(missing_ok=True)

@@ -123,16 +123,17 @@ class Batch:
     def softmax(self, scores: Tensor) -> Tensor:
         """Softmax of each column within each query, shape (c, heads)."""
         heads = [log_sum_exp(one, self.query, self.queries) for one in scores.unbind(1)]
-        return (scores - torch.stack(heads, 1)[self.query]).exp()
+        # The gradient of x[index] adds up in any order; that of index_select in one.
+        return (scores - torch.stack(heads, 1).index_select(0, self.query)).exp()
 
     def gather(self, rows: Tensor) -> Tensor:
         """Sums of the voters' rows by the nodes that they vote for, shape (c, d)."""
-        return torch.zeros_like(rows).index_add(0, self._voted, rows[self._voter])
+        return torch.zeros_like(rows).index_add(0, self._voted, rows.index_select(0, self._voter))
 
     def loss(self, scores: Tensor, links: Tensor) -> Tensor:
         """Mean over the links of log(1 + Σ over other nodes of e^(s_other − s_link))."""
         others = log_sum_exp(scores[~links], self.query[~links], self.queries)
-        return F.softplus(others[self.query[links]] - scores[links]).mean()
+        return F.softplus(others.index_select(0, self.query[links]) - scores[links]).mean()
 
 
 def train_graph_judge(

@@ -1,6 +1,7 @@
 """Memory of a worker's rows: in large pages where there are any, and let go part by part."""
 
 import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ class Room:
             self._advise("MADV_DONTNEED", low, high - low)
 
     def _advise(self, wish: str, begin: int, size: int) -> None:
-        """Tell the system, where it knows the wish."""
+        """Tell the system, where Python and the kernel know the wish."""
         known: Any = getattr(mmap, wish, None)
         if known is not None:
-            self._memory.madvise(known, begin, size)
+            with suppress(OSError):
+                self._memory.madvise(known, begin, size)

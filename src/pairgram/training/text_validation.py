@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram.graph import TextGraph
 from pairgram.metrics import auc_pair
-from pairgram.training.settings import noise_mass
+from pairgram.training.settings import NOISE_POWER, noise_mass
 from pairgram.training.text_batches import KnownLinks
 
 MOST_TRIALS, FEWEST_TRIALS = 4_000, 20
@@ -58,7 +58,9 @@ class Trials:
         return auc_pair(scores(self.positive), scores(self.negative))
 
 
-def hold_back(graph: TextGraph, share: float, seed: int) -> tuple[TextGraph, Trials | None]:
+def hold_back(
+    graph: TextGraph, share: float, seed: int, power: float = NOISE_POWER
+) -> tuple[TextGraph, Trials | None]:
     """Take a share of the links out of a graph.
 
     Parameters
@@ -69,6 +71,8 @@ def hold_back(graph: TextGraph, share: float, seed: int) -> tuple[TextGraph, Tri
         Share of its links; with 0, or where too few would be left to judge by, none is taken.
     seed
         Seed of the draw.
+    power
+        Power of the degree in the noise, which the score puts back.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def hold_back(graph: TextGraph, share: float, seed: int) -> tuple[TextGraph, Tri
     keep = np.ones(graph.n_edges, bool)
     keep[taken] = False
     smaller = graph.with_edges(keep)
-    trials = _trials(graph, smaller, taken[:MOST_TRIALS], random)
+    trials = _trials(graph, smaller, taken[:MOST_TRIALS], random, power)
     return (smaller, trials) if len(trials.center) else (graph, None)
 
 
@@ -98,6 +102,7 @@ def _trials(
     smaller: TextGraph,
     edges: NDArray[np.int64],
     random: np.random.Generator,
+    power: float,
 ) -> Trials:
     """One non-link for each edge; centres linked to nearly all nodes are left out."""
     center, positive = graph.source[edges].astype(np.int64), graph.target[edges].astype(np.int64)
@@ -105,5 +110,5 @@ def _trials(
     free = ~KnownLinks(graph.adjacency()).among(center[:, None], drawn)
     some = free.any(1)
     negative = drawn[np.arange(len(edges)), free.argmax(1)]
-    log_noise = np.log(noise_mass(np.maximum(smaller.degree, 1)))
+    log_noise = np.log(noise_mass(np.maximum(smaller.degree, 1), power))
     return Trials(center[some], positive[some], negative[some], log_noise)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any
 
+from pairgram.bench.speed.records import HOST
+
 Run = dict[str, Any]
 
 # The first seed may fall this far under its goal and the mean of all still reach theirs.
@@ -36,13 +38,21 @@ def failed(runs: Sequence[Run], rung: int) -> str | None:
 def reached(
     runs: Sequence[Run], rungs: int, seeds: Sequence[int], rule: str, goal: float
 ) -> int | None:
-    """Fastest rung whose mean over all seeds reaches the goal; None where none does (yet)."""
+    """Fastest rung whose mean over all seeds reaches the goal; None where none does (yet).
+
+    Seconds of two machines are not compared: rungs of the machine of the latest run go first.
+    """
     there = []
     for rung in range(rungs):
         found = scores_of(runs, rung, rule)
         if all(seed in found for seed in seeds) and fmean(found[s] for s in seeds) >= goal:
             there.append(rung)
-    return min(there, key=lambda rung: _seconds(runs, rung), default=None)
+    return min(there, key=lambda rung: (_is_old(runs, rung), _seconds(runs, rung)), default=None)
+
+
+def _is_old(runs: Sequence[Run], rung: int) -> bool:
+    """Whether a run of a rung was made on another machine than the latest run of all."""
+    return any(run.get(HOST) != runs[-1].get(HOST) for run in runs if run["rung"] == rung)
 
 
 def _seconds(runs: Sequence[Run], rung: int) -> float:

@@ -236,8 +236,8 @@ BUSY, ORDERED = " (busy machine)", " (ids in the data's order)"
 def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
     elsewhere = _elsewhere(row, rows)
     ours = next((r.seconds for r in rows if r.peer.name == OURS and r.seconds), None)
-    ratio = NONE
-    if row.seconds is not None and ours is not None and row.peer.name != OURS and not elsewhere:
+    ratio, compared = NONE, row.reached and row.peer.name != OURS and not elsewhere
+    if row.seconds is not None and ours is not None and compared:
         ratio = f"{row.seconds.middle / ours.middle:.1f}"
     return [
         row.peer.title, row.label, _state(row),
@@ -289,11 +289,12 @@ def _charts(bench: "Bench") -> Iterator[Path]:
     for graph in bench.spec.quality.graphs:
         rows = quality_rows(bench, graph)
         for rule in bench.goals(graph):
+            ruled = [row for row in rows if row.rule == rule]
             mine = [
-                (r.peer.title + ("" if r.reached else f" ({_state(r)})"), r.seconds.middle,
-                 f"{r.seconds.middle:.1f} s, AUC {r.score:.4f}")
-                for r in rows
-                if r.rule == rule and r.seconds is not None
+                (r.peer.title + ("" if r.reached else f" ({_state(r)})") + _elsewhere(r, ruled),
+                 r.seconds.middle, f"{r.seconds.middle:.1f} s, AUC {r.score:.4f}")
+                for r in ruled
+                if r.seconds is not None
             ]  # fmt: skip
             if mine:
                 path = bench.store.root / "speed" / f"quality-{graph}-{rule}.svg"
