@@ -38,7 +38,8 @@ format: $(STAMP) ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 
 test: $(STAMP) ## all tests but those marked slow
-	$(PYTEST) -m 'not slow'
+	$(PYTEST) -m 'not slow and not alone'
+	$(BIN)/pytest -m 'alone and not slow'
 
 test-slow: $(STAMP) ## the tests marked slow, one after the other
 	$(BIN)/pytest -m slow

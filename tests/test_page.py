@@ -426,6 +426,7 @@ def pan(browser):
     )
 
 
+@pytest.mark.alone
 def test_220000_points_move_smoothly(browser, large_map):
     browser.get_log("browser")
     browser.get(large_map.as_uri())
