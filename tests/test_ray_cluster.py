@@ -1,5 +1,7 @@
 """Several Ray nodes on one machine, one of which is killed in the middle of the work."""
 
+import time
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,7 +14,8 @@ from pairgram.training import checkpoint as checkpoints
 from pairgram.training import owned
 from text_graphs import worded
 
-cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra 'ray' is not installed")
+ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 pytestmark = pytest.mark.slow
 N = 2000
@@ -35,8 +38,12 @@ def cluster(monkeypatch):
 
 
 def kill(cluster, node):
-    """End all processes of a node at once."""
+    """End a node at once; its workers may outlive it by seconds, so wait until it is given up."""
     cluster.remove_node(node, allow_graceful=False)
+    until = time.monotonic() + 60
+    while any(one["Alive"] and one["NodeID"] == node.node_id for one in ray.nodes()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def test_pairs_are_the_same_when_a_node_dies(cluster, graph):
