@@ -50,7 +50,7 @@ def save(nodes: TextGraph, encoder: str, folder: Path) -> None:
     model.graph_, model.fingerprint_ = nodes, nodes.fingerprint
     model.vectors_ = Vectors(center, context, nodes.names)
     if "ranked" in RULES[encoder]:
-        rehearsing.MOST_QUERIES = HELD_OUT
+        rehearsing.SHARES = ((1.0, HELD_OUT),)
         words = cleaner("words")
         model.ranking_ = rehearsing.fit_ranking(nodes, words, seed=0)
     model.save(folder)

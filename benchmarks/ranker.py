@@ -39,7 +39,7 @@ GROUPS = {
     "without phrases": ("phrase", "phrase_share", "phrase_tfidf"),
     "without towers": ("tower", "tower_gap", "tower_log_share", "query_query"),
     "without latent points": ("latent", "latent_near"),
-    "without degree": ("degree",),
+    "without degrees": ("degree", "given", "taken"),
 }  # fmt: skip
 
 
@@ -65,6 +65,7 @@ def measure(name: str, device: str) -> dict[str, object]:
         for label, gone in GROUPS.items()
     }
     rows["without links (nobody is asked)"] = judged("alone", lambda look: look, rounds=0)
+    rows["without the direction of links"] = judged("undirected", undirected)
     rows["one round of asking"] = judged("once", lambda look: look, rounds=1)
     for part, column in PARTS.items():
         at = FEATURES.index(column)
@@ -83,6 +84,12 @@ def without(look: Look, gone: Sequence[str]) -> Look:
     features = look.features.copy()
     features[:, [FEATURES.index(name) for name in gone]] = 0
     return replace(look, features=features)
+
+
+def undirected(look: Look) -> Look:
+    """A look at which nobody knows in which direction a link was given."""
+    nothing = np.empty(0, np.int32)
+    return replace(without(look, ("given", "taken")), giver=nothing, taker=nothing)
 
 
 def by_the_other(

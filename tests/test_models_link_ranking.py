@@ -35,7 +35,7 @@ def make_graph(n=360, per_node=4):
 def few_queries():
     """The ranker of new texts is not what is tested here: a few nodes play new ones."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rehearsing, "MOST_QUERIES", 30)
+        patch.setattr(rehearsing, "SHARES", ((0.2, 30),))
         yield
 
 

@@ -25,16 +25,18 @@ def small_world(seed=0, n=40):
     texts = [[COLOURS[v % 3], f"n{random.integers(0, 9)}", f"m{v}"] for v in range(n)]
     dense = np.triu(random.random((n, n)) < 0.1, 1)
     links = csr_array((dense | dense.T).astype(np.float32))
+    turned = dense & (random.random((n, n)) < 0.5)
+    arcs = csr_array(((dense & ~turned) | turned.T).astype(np.float32))
     space = LatentSpace.fit(texts, 8, seed=0)
     points = space.vectors(texts)
     towers = train_towers(points, links, TowerSettings(dim=4, hidden=8, steps=5), seed=0)
-    return texts, links, space, points, towers
+    return texts, links, arcs, space, points, towers
 
 
 @pytest.fixture(scope="module")
 def world():
-    texts, links, space, points, towers = small_world()
-    return texts, links, space, Clues(texts, links, points, towers)
+    texts, links, arcs, space, points, towers = small_world()
+    return texts, (links, arcs), space, Clues(texts, links, arcs, points, towers)
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=300), st.integers(1, 9))
@@ -77,8 +79,11 @@ def test_features_of_a_look(world):
     np.testing.assert_allclose(
         column["bm25_share"], lexical[look.places] / lexical.max(), rtol=1e-5
     )
-    degree = np.diff(links.indptr)
+    degree = np.diff(links[0].indptr)
     np.testing.assert_allclose(column["degree"], np.log1p(degree[look.places]), rtol=1e-5)
+    for name, side in (("given", 1), ("taken", 0)):
+        count = links[1].toarray().sum(axis=side)
+        np.testing.assert_allclose(column[name], np.log1p(count[look.places]), rtol=1e-5)
     n = len(texts)
     idf = {}
     for word in {w for text in texts for w in text} | {"unheard"}:
@@ -107,7 +112,7 @@ def test_links_among_the_nodes_of_a_look(world):
     texts, links, space, clues = world
     added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
     (look,) = clues.look([["blue", "n1"]], space.vectors([["blue", "n1"]]), added)
-    count, dense = len(look.places), links.toarray()
+    count, dense, arcs = len(look.places), *(part.toarray() for part in links)
     at = [*look.places.tolist(), 7, None]
     slow = {
         (voter, voted)
@@ -117,6 +122,9 @@ def test_links_among_the_nodes_of_a_look(world):
     }
     assert set(zip(look.voter.tolist(), look.voted.tolist(), strict=True)) == slow
     assert len(look.voter) == len(slow)
+    given = {(voter, voted) for voter, voted in slow if arcs[at[voter], at[voted]]}
+    assert set(zip(look.giver.tolist(), look.taker.tolist(), strict=True)) == given
+    assert 0 < len(look.giver) == len(given) < len(slow)
     degree = [max(dense[node].sum(), 1) if node is not None else 1 for node in at]
     np.testing.assert_array_equal(look.degree, degree)
 
@@ -133,7 +141,7 @@ def test_an_added_node_with_the_text_and_links_of_a_known_one_looks_like_it(worl
 
 
 def test_neighbours_of_a_node_describe_it():
-    texts, links, _, points, towers = small_world()
+    texts, links, _, _, points, towers = small_world()
     near, as_query, as_node = node_vectors(towers, points, links)
     some = links.toarray()[3] @ points
     np.testing.assert_allclose(near[3], some / max(np.linalg.norm(some), 1e-9), atol=1e-5)

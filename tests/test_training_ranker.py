@@ -165,10 +165,12 @@ def a_look(random, size=9, links=0.3, features=WIDTH):
     """Nodes with random features and links among them, each with a link or two elsewhere."""
     dense = np.triu(random.random((size, size)) < links, 1)
     voter, voted = np.nonzero(dense | dense.T)
+    giver, taker = np.nonzero(dense)
     degree = (dense | dense.T).sum(axis=1) + random.integers(1, 3, size)
     return Look(
         np.arange(size), random.normal(size=(size, features)).astype(np.float32),
-        voter.astype(np.int32), voted.astype(np.int32), degree.astype(np.float32), np.empty(0),
+        *(ends.astype(np.int32) for ends in (voter, voted, giver, taker)),
+        degree.astype(np.float32), np.empty(0),
     )  # fmt: skip
 
 
@@ -179,23 +181,33 @@ def slow_scores(net, look, rows):
     def layer(name, x):
         return w[f"{name}.weight"] @ x + w[f"{name}.bias"]
 
-    relu, links = lambda x: np.maximum(x, 0), list(zip(look.voter, look.voted, strict=True))
+    def relu(x):
+        return np.maximum(x, 0)
+
+    ways = [
+        list(zip(*ends, strict=True))
+        for ends in ((look.voter, look.voted), (look.giver, look.taker))
+    ]
     state = [relu(layer("deepen", relu(layer("enter", row)))) for row in rows.astype(float)]
     for r in range(len(net.ask)):
         asked = np.array([np.exp(layer(f"ask.{r}", h)) for h in state])
         heads = asked / asked.sum(axis=0)
         after = []
         for x, h in enumerate(state):
-            voters = [v for v, voted in links if voted == x]
-            chance = sum((heads[v] / look.degree[v] for v in voters), np.zeros(heads.shape[1]))
-            told = sum(
-                layer(f"tell.{r}", state[v]) / np.sqrt(look.degree[v] * look.degree[x])
-                for v in voters
-            ) + np.zeros(len(w[f"tell.{r}.bias"]))
-            votes = np.log(chance + 1e-6) + 7
-            even = votes - np.log(look.degree[x]) / 2
-            read = np.concatenate([h, 0.3 * votes, 0.3 * even, told])
-            after.append(h + layer(f"back.{r}", relu(layer(f"merge.{r}", read))))
+            read = [h]
+            for way, links in enumerate(ways):
+                voters = [v for v, voted in links if voted == x]
+                mine = np.split(heads, 2, axis=1)[way]
+                chance = sum((mine[v] / look.degree[v] for v in voters), np.zeros(mine.shape[1]))
+                told = np.zeros(len(w[f"tell.{r}.bias"]) // 2)
+                for v in voters:
+                    said = np.split(layer(f"tell.{r}", state[v]), 2)[way]
+                    told = told + said / np.sqrt(look.degree[v] * look.degree[x])
+                votes = np.log(chance + 1e-6) + 7
+                even = votes - np.log(look.degree[x]) / 2
+                read += [0.3 * votes, 0.3 * even, told]
+            merged = relu(layer(f"merge.{r}", np.concatenate(read)))
+            after.append(h + layer(f"back.{r}", merged))
         state = after
     rest = rows @ w["linear.weight"][0]
     return np.array([layer("out", relu(layer("settle", h)))[0] for h in state]) + rest

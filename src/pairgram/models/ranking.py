@@ -15,7 +15,7 @@ from pairgram.search.clues import Added, Clues, node_vectors
 from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import RANKED, Ranker
 from pairgram.search.towers import Towers
-from pairgram.search.vote import link_matrix
+from pairgram.search.vote import arc_matrix, link_matrix
 from pairgram.text.latent import LatentSpace
 
 Table = NDArray[np.float32]
@@ -23,8 +23,8 @@ Cut = Callable[[str], list[str]]
 
 BESIDE = "ranking/"
 """Beginning of the names of its weights in a model folder."""
-EARLIER = "ranker/"
-"""Beginning of the names of a judge that read no links, after `BESIDE`."""
+EARLIER = ("ranker/", "judge/")
+"""Beginnings of the names of judges that read no links, or not their direction, after `BESIDE`."""
 MOST_KEPT = 1 << 28
 TABLES = ("rank_points", "rank_near", "rank_query", "rank_node")
 
@@ -60,7 +60,7 @@ class Ranking:
         parts = {
             "space": self.space.arrays(),
             "towers": self.towers.weights,
-            "judge": self.ranker.judge.arrays(),
+            "reader": self.ranker.judge.arrays(),
         }
         return {f"{p}/{name}": a for p, arrays in parts.items() for name, a in arrays.items()}
 
@@ -71,7 +71,7 @@ class Ranking:
     @classmethod
     def load(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> "Ranking":
         """Read what the two gave; what does not fit raises `InputError`."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "judge": {}}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "reader": {}}
         try:
             for name, array in arrays.items():
                 part, _, rest = name.partition("/")
@@ -80,7 +80,7 @@ class Ranking:
             notes = RankingNotes(**stored)
         except (KeyError, TypeError, UnicodeDecodeError):
             raise InputError("The ranker is damaged: parts of it are missing.") from None
-        judge = GraphJudge.from_arrays(parts["judge"])
+        judge = GraphJudge.from_arrays(parts["reader"])
         return cls(space, Towers(parts["towers"]), Ranker(judge), notes)
 
 
@@ -126,8 +126,9 @@ class Board:
             points, *vectors = (self.tables[name] for name in TABLES)
             cut = [self._words(text) for text in self.graph.texts or ()]
             self._clues = Clues(
-                cut, self._links, points, self.ranking.towers, (vectors[0], vectors[1], vectors[2])
-            )
+                cut, self._links, arc_matrix(self.graph), points, self.ranking.towers,
+                (vectors[0], vectors[1], vectors[2]),
+            )  # fmt: skip
         return self._clues
 
     def _add(self, rows: Sequence[str], home: IntArray) -> Added:

@@ -16,7 +16,7 @@ from pairgram.search.clues import FEATURES, Clues, Look
 from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import Ranker
 from pairgram.search.towers import Towers
-from pairgram.search.vote import link_matrix
+from pairgram.search.vote import arc_matrix, link_matrix
 from pairgram.text.latent import LatentSpace
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,9 @@ logger = logging.getLogger(__name__)
 IntArray = NDArray[np.int64]
 
 POINTS = 256
-SHARE, MOST_QUERIES, FEWEST_QUERIES = 0.2, 4000, 20
+SHARES = ((0.2, 4000), (0.05, 10_000))
+"""Nodes that play new ones: a fifth up to so many, of a large graph a twentieth up to so many."""
+FEWEST_QUERIES = 20
 AWAY = 0.05
 """Share of the nodes that are away from the graph at a time."""
 FEWEST_STEPS, LINKS_A_STEP = 50, 32
@@ -111,7 +113,7 @@ def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Re
     space = LatentSpace.fit(cut, POINTS, seed)
     points = space.vectors(cut)
     clock.append(time.perf_counter())
-    links = link_matrix(graph)
+    links, arcs = link_matrix(graph), arc_matrix(graph)
     core = np.setdiff1d(np.arange(graph.n_nodes), held)
     inside = links[core][:, core].tocsr()
     steps = min(max(inside.nnz // LINKS_A_STEP, FEWEST_STEPS), TowerSettings.steps)
@@ -119,7 +121,7 @@ def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Re
     clock.append(time.perf_counter())
     turns = np.array_split(held, -(-len(held) // max(int(AWAY * graph.n_nodes), 1)))
     queries = [
-        query for away in turns for query in _turn(np.sort(away), cut, links, points, towers)
+        query for away in turns for query in _turn(np.sort(away), cut, links, arcs, points, towers)
     ]
     clock.append(time.perf_counter())
     seconds = dict(zip(("latent", "towers", "looks"), np.diff(clock).tolist(), strict=True))
@@ -129,19 +131,26 @@ def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Re
 def _held_out(graph: TextGraph, cut: Sequence[Sequence[str]], seed: int) -> IntArray:
     """Nodes that play new ones, in random order: some of those with words and links."""
     usable = np.flatnonzero((graph.degree > 0) & np.array([len(words) > 0 for words in cut]))
-    count = min(max(int(SHARE * len(usable)), FEWEST_QUERIES), MOST_QUERIES)
+    wanted = max(min(int(share * len(usable)), most) for share, most in SHARES)
+    count = max(wanted, FEWEST_QUERIES)
     if count > len(usable) // 4:  # too few would be left to learn from
         return np.empty(0, np.int64)
     return np.random.default_rng([seed, len(usable)]).choice(usable, count, replace=False)
 
 
 def _turn(
-    away: IntArray, cut: Sequence[Sequence[str]], links: Any, points: Table, towers: Towers
+    away: IntArray,
+    cut: Sequence[Sequence[str]],
+    links: Any,
+    arcs: Any,
+    points: Table,
+    towers: Towers,
 ) -> Iterator[Query]:
     """Queries of the nodes that are away, everyone else at home."""
     home = np.setdiff1d(np.arange(len(cut)), away)
     inside, wanted = links[home][:, home].tocsr(), links[away][:, home].tocsr()
-    clues = Clues([cut[node] for node in home], inside, points[home], towers)
+    given = arcs[home][:, home].tocsr()
+    clues = Clues([cut[node] for node in home], inside, given, points[home], towers)
     nothing = np.empty(0, np.float32)
     for row, look in enumerate(clues.look([cut[node] for node in away], points[away])):
         mine = wanted.indices[wanted.indptr[row] : wanted.indptr[row + 1]].astype(np.int64)

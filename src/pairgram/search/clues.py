@@ -30,8 +30,8 @@ TOGETHER = 32
 
 FEATURES = (
     "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node", "degree",
-    "tower", "tower_gap", "tower_log_share", "latent", "latent_near", "query_query",
-    "phrase", "phrase_share", "phrase_tfidf", "close",
+    "given", "taken", "tower", "tower_gap", "tower_log_share", "latent", "latent_near",
+    "query_query", "phrase", "phrase_share", "phrase_tfidf", "close",
 )  # fmt: skip
 
 
@@ -73,6 +73,8 @@ class Look:
     voter, voted
         Links among them, as rows of `features`: known nodes vote, those that were added are
         voted for by the links of the node whose text they change; shape (e,).
+    giver, taker
+        Those of these links that were given from the voter to the voted; shape (a,).
     degree
         Links that each has in the whole graph, at least 1, shape (c + m,).
     tower
@@ -83,6 +85,8 @@ class Look:
     features: NDArray[np.float32]
     voter: NDArray[np.int32]
     voted: NDArray[np.int32]
+    giver: NDArray[np.int32]
+    taker: NDArray[np.int32]
     degree: NDArray[np.float32]
     tower: Floats
 
@@ -109,6 +113,8 @@ class Clues:
         Texts of the nodes as words, n of them.
     links
         Sparse links between the nodes, symmetric, shape (n, n).
+    arcs
+        The same in the direction in which they were given, row to column.
     points
         Latent points of the texts, shape (n, p).
     towers
@@ -121,12 +127,16 @@ class Clues:
         self,
         texts: Sequence[Words],
         links: Any,
+        arcs: Any,
         points: Table,
         towers: Towers,
         vectors: tuple[Table, Table, Table] | None = None,
     ) -> None:
         self.towers, self.ballots, self._points = towers, Ballots(links), points
         self._degree = self.ballots.degree
+        given_by = arcs.T.tocsr()
+        self._givers = Ballots(given_by)
+        self._log_given, self._log_taken = _log_sizes(arcs), _log_sizes(given_by)
         self._bm25, self._tfidf, self._shared = LexicalIndex.family(texts)
         self._phrase, self._phrase_tfidf, _ = LexicalIndex.family([phrases(t) for t in texts])
         made = node_vectors(towers, points, links) if vectors is None else vectors
@@ -178,9 +188,10 @@ class Clues:
             raw = {name: np.append(column, more[name]) for name, column in raw.items()}
             home = np.append(home, added.home)
         features = np.stack([*self._own(raw, asked, len(places))], 1).astype(np.float32)
-        voter, voted = self._links_among(places, home)
+        voter, voted = _links_among(self.ballots, places, home)
+        giver, taker = _links_among(self._givers, places, home)
         degree = np.where(home >= 0, np.maximum(self._degree[home], 1), 1).astype(np.float32)
-        return Look(places, features, voter, voted, degree, asked.tower)
+        return Look(places, features, voter, voted, giver, taker, degree, asked.tower)
 
     def _worth_a_look(self, asked: _Asked) -> IntArray:
         """Near nodes, and those that near nodes link to, at one step and at two; ascending."""
@@ -196,16 +207,6 @@ class Clues:
         kinds = vote(voters, strength), even, vote(far, even.of(far) / root[far] ** 2)
         return np.unique(np.concatenate([near, *(votes.best(VOTED) for votes in kinds)]))
 
-    def _links_among(
-        self, places: IntArray, home: IntArray
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Links from places to all rows, which have the links of their `home`; both (e,)."""
-        rows = np.flatnonzero(home >= 0)
-        at, linked = self.ballots.links_of(home[rows])
-        spot = np.minimum(np.searchsorted(places, linked), max(len(places) - 1, 0))
-        here = places[spot] == linked if len(places) else np.zeros(len(linked), bool)
-        return spot[here].astype(np.int32), rows[at[here]].astype(np.int32)
-
     def _known(self, at: IntArray, asked: _Asked) -> dict[str, Floats]:
         """What is counted of nodes of the graph and a query, each (c,)."""
         _, tfidf, shared, _, phrase_tfidf = asked.weights
@@ -216,6 +217,8 @@ class Clues:
             "mass": self._mass[at],
             "words": self._log_words[at],
             "degree": self._log_degree[at],
+            "given": self._log_given[at],
+            "taken": self._log_taken[at],
             "tower": asked.tower[at],
             "latent": self._points[at] @ asked.point,
             "latent_near": self._near[at] @ asked.point,
@@ -227,7 +230,8 @@ class Clues:
     def _more(self, added: Added, asked: _Asked) -> dict[str, Floats]:
         """The same of nodes that were added."""
         bm25, tfidf, shared, phrase, phrase_tfidf = asked.weights
-        degree = np.where(added.home >= 0, self._degree[added.home], 0)
+        linked = added.home >= 0
+        degree = np.where(linked, self._degree[added.home], 0)
         texts: Any = added.texts
         paired: Any = [phrases(text) for text in added.texts]
         return {
@@ -237,6 +241,8 @@ class Clues:
             "mass": np.array([self._mass_of(words) for words in added.texts]),
             "words": np.log1p([len(words) for words in added.texts]),
             "degree": np.log1p(degree),
+            "given": np.where(linked, self._log_given[added.home], 0),
+            "taken": np.where(linked, self._log_taken[added.home], 0),
             "tower": self.towers.scale * (added.as_node @ asked.vector) + self.towers.prior(degree),
             "latent": added.points @ asked.point,
             "latent_near": added.near @ asked.point,
@@ -260,6 +266,8 @@ class Clues:
         yield np.full(len(raw["bm25"]), np.log1p(len(asked.words)))
         yield raw["words"]
         yield raw["degree"]
+        yield raw["given"]
+        yield raw["taken"]
         yield raw["tower"]
         yield raw["tower"] - top
         yield raw["tower"] - top - np.log(np.exp(tower - top).sum())
@@ -281,6 +289,23 @@ def node_vectors(towers: Towers, points: Table, links: Any) -> tuple[Table, Tabl
     """Neighbours' mean points (n, p), and vectors as queries and as nodes, both (n, dim)."""
     near = neighbour_means(links, points)
     return near, towers.query(points), towers.node(points, near)
+
+
+def _links_among(
+    ballots: Ballots, places: IntArray, home: IntArray
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Links from places to all rows, which have the links of their `home`; both (e,)."""
+    rows = np.flatnonzero(home >= 0)
+    at, linked = ballots.links_of(home[rows])
+    spot = np.minimum(np.searchsorted(places, linked), max(len(places) - 1, 0))
+    here = places[spot] == linked if len(places) else np.zeros(len(linked), bool)
+    return spot[here].astype(np.int32), rows[at[here]].astype(np.int32)
+
+
+def _log_sizes(rows: Any) -> NDArray[np.float32]:
+    """Log(1 + entries) of each row of a sparse matrix."""
+    sizes: NDArray[np.float32] = np.log1p(np.diff(rows.indptr)).astype(np.float32)
+    return sizes
 
 
 def _most(scores: Floats) -> float:

@@ -15,6 +15,8 @@ BOUND = 6.0
 """Features are scaled by their mean and spread, and cut at ± this."""
 FAINTEST, LIFT, SHARE = 1e-6, 7.0, 0.3
 """Votes are read as SHARE · (log(vote + FAINTEST) + LIFT), so that most lie between -2 and 2."""
+WAYS = 2
+"""Links are read all together, and those along which they were given by themselves."""
 LAYERS = ("enter", "deepen", "settle", "out")
 ROUND = ("ask", "tell", "merge", "back")
 
@@ -26,6 +28,8 @@ class GraphJudge:
     A node x with features has a state h_x. In each round every head k draws a node w by the
     softmax a_k of its states and one of its links: x is drawn with the chance
     Σ over w linked to x of a_kw / d_w; besides, x is told Σ of T h_w / √(d_w d_x). Both change h_x.
+    This is done twice, with heads and maps of their own: over all links, and over those that were
+    given from w to x: what a node cites is not what cites it, a parent is no child.
 
     Attributes
     ----------
@@ -45,18 +49,24 @@ class GraphJudge:
 
         scaled = np.clip((look.features - self.mean) / self.spread, -BOUND, BOUND)
         known, count = len(look.places), len(scaled)
-        ones = np.ones(len(look.voter), np.float32)
-        links = csr_array((ones, (look.voted, look.voter)), shape=(count, count))
+        ways = [
+            csr_array((np.ones(len(to), np.float32), (to, by)), shape=(count, count))
+            for by, to in ((look.voter, look.voted), (look.giver, look.taker))
+        ]
         degree, root = look.degree[:, None], np.sqrt(look.degree)[:, None]
         state = self._relu("deepen", self._relu("enter", scaled))
         for number in range(self.rounds):
             heads = _softmax(self._linear(f"ask.{number}", state), known)
             told = self._linear(f"tell.{number}", state) / root
-            came = links @ np.hstack([heads / degree, told])
-            votes = np.log(came[:, : heads.shape[1]] + FAINTEST) + LIFT
-            even = votes - np.log(degree) / 2
-            read = np.hstack([state, SHARE * votes, SHARE * even, came[:, heads.shape[1] :] / root])
-            state = state + self._linear(f"back.{number}", self._relu(f"merge.{number}", read))
+            read: list[Floats] = [state]
+            parts = np.split(heads, WAYS, 1), np.split(told, WAYS, 1)
+            for links, asked, said in zip(ways, *parts, strict=True):
+                came = links @ np.hstack([asked / degree, said])
+                votes = np.log(came[:, : asked.shape[1]] + FAINTEST) + LIFT
+                even = votes - np.log(degree) / 2
+                read += [SHARE * votes, SHARE * even, came[:, asked.shape[1] :] / root]
+            merged = self._relu(f"merge.{number}", np.hstack(read))
+            state = state + self._linear(f"back.{number}", merged)
         rest = scaled @ self.weights["linear.weight"].T
         scores: Floats = (self._linear("out", self._relu("settle", state)) + rest)[:, 0]
         return scores

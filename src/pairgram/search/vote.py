@@ -22,6 +22,17 @@ def link_matrix(graph: TextGraph) -> Any:
     return csr_array((ones, near.indices, near.indptr), shape=(graph.n_nodes, graph.n_nodes))
 
 
+def arc_matrix(graph: TextGraph) -> Any:
+    """Sparse matrix of ones where a link was given from the row's node to the column's, (n, n).
+
+    An undirected graph keeps the direction in which an edge was first given, too.
+    """
+    from scipy.sparse import csr_array
+
+    ones = np.ones(graph.n_edges, dtype=np.float32)
+    return csr_array((ones, (graph.source, graph.target)), shape=(graph.n_nodes, graph.n_nodes))
+
+
 def vote(similarity: Floats, links: Any, nearest: int = NEAREST, power: float = POWER) -> Floats:
     """Σ over the nearest w of (s_w / s_1)^power · [x linked to w], s_1 the largest of them.
 

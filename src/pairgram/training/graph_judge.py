@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pairgram.search.clues import Look
-from pairgram.search.graph_judge import FAINTEST, LIFT, SHARE, GraphJudge
+from pairgram.search.graph_judge import FAINTEST, LIFT, SHARE, WAYS, GraphJudge
 from pairgram.training.ranker import by_feature, log_sum_exp
 
 Mask = NDArray[np.bool_]
@@ -24,7 +24,8 @@ class GraphJudgeSettings:
     Attributes
     ----------
     hidden, heads, told
-        Length of a node's state, heads of a round, and numbers that a node tells its neighbours.
+        Length of a node's state, heads of a round, and numbers that a node tells its neighbours;
+        both for all links and again for those along their direction.
     rounds
         How often nodes are asked.
     dropout
@@ -64,9 +65,10 @@ class GraphJudgeNet(nn.Module):
         self.linear = nn.Linear(features, 1, bias=False)
         self.enter, self.deepen = nn.Linear(features, size), nn.Linear(size, size)
         rounds = range(settings.rounds)
-        self.ask = nn.ModuleList(nn.Linear(size, heads) for _ in rounds)
-        self.tell = nn.ModuleList(nn.Linear(size, told) for _ in rounds)
-        self.merge = nn.ModuleList(nn.Linear(size + 2 * heads + told, size) for _ in rounds)
+        self.ask = nn.ModuleList(nn.Linear(size, WAYS * heads) for _ in rounds)
+        self.tell = nn.ModuleList(nn.Linear(size, WAYS * told) for _ in rounds)
+        read = size + WAYS * (2 * heads + told)
+        self.merge = nn.ModuleList(nn.Linear(read, size) for _ in rounds)
         self.back = nn.ModuleList(nn.Linear(size, size) for _ in rounds)
         self.settle, self.out = nn.Linear(size, size), nn.Linear(size, 1)
         self.dropout = nn.Dropout(settings.dropout)
@@ -77,13 +79,15 @@ class GraphJudgeNet(nn.Module):
         state = self.dropout(self.deepen(self.enter(batch.rows).relu()).relu())
         layers = zip(self.ask, self.tell, self.merge, self.back, strict=True)
         for ask, tell, merge, back in layers:
-            heads = batch.softmax(ask(state))  # (c, heads)
-            came = batch.gather(torch.cat([heads / degree, tell(state) / root], 1))
-            votes = (came[:, : heads.shape[1]] + FAINTEST).log() + LIFT
-            even = votes - degree.log() / 2
-            told = came[:, heads.shape[1] :] / root
-            read = merge(torch.cat([state, SHARE * votes, SHARE * even, told], 1)).relu()
-            state = state + back(self.dropout(read))
+            heads, told = batch.softmax(ask(state)), tell(state) / root  # (c, WAYS·heads), …
+            read, halves = [state], (heads.chunk(WAYS, 1), told.chunk(WAYS, 1))
+            for way, (asked, said) in enumerate(zip(*halves, strict=True)):
+                came = batch.gather(way, torch.cat([asked / degree, said], 1))
+                votes = (came[:, : asked.shape[1]] + FAINTEST).log() + LIFT
+                even = votes - degree.log() / 2
+                read += [SHARE * votes, SHARE * even, came[:, asked.shape[1] :] / root]
+            merged = merge(torch.cat(read, 1)).relu()
+            state = state + back(self.dropout(merged))
         scores: Tensor = self.out(self.settle(state).relu()) + self.linear(batch.rows)
         return scores[:, 0]
 
@@ -106,18 +110,19 @@ class Batch:
     ) -> None:
         sizes = np.array([len(some) for some in rows])
         first = np.cumsum(sizes) - sizes
-        voter, voted = (
+        sides = [
             np.concatenate(
                 [getattr(look, side) + at for look, at in zip(looks, first, strict=True)]
             )
-            for side in ("voter", "voted")
-        )
+            for side in ("voter", "voted", "giver", "taker")
+        ]
         query = np.repeat(np.arange(len(looks)), sizes)
         degree = np.concatenate([look.degree for look in looks])
-        parts = np.concatenate(rows), query, voter, voted, degree
-        self.rows, self.query, self._voter, self._voted, self.degree = (
-            torch.from_numpy(part).to(device) for part in parts
+        self.rows, self.query, self.degree, *ends = (
+            torch.from_numpy(part).to(device)
+            for part in (np.concatenate(rows), query, degree, *sides)
         )
+        self._ways = (ends[0], ends[1]), (ends[2], ends[3])
         self.queries = len(looks)
 
     def softmax(self, scores: Tensor) -> Tensor:
@@ -126,9 +131,13 @@ class Batch:
         # The gradient of x[index] adds up in any order; that of index_select in one.
         return (scores - torch.stack(heads, 1).index_select(0, self.query)).exp()
 
-    def gather(self, rows: Tensor) -> Tensor:
-        """Sums of the voters' rows by the nodes that they vote for, shape (c, d)."""
-        return torch.zeros_like(rows).index_add(0, self._voted, rows.index_select(0, self._voter))
+    def gather(self, way: int, rows: Tensor) -> Tensor:
+        """Sums of the voters' rows by the nodes that they vote for, shape (c, d).
+
+        Way 0 is over all links, way 1 over those given from the voter to the voted.
+        """
+        by, to = self._ways[way]
+        return torch.zeros_like(rows).index_add(0, to, rows.index_select(0, by))
 
     def loss(self, scores: Tensor, links: Tensor) -> Tensor:
         """Mean over the links of log(1 + Σ over other nodes of e^(s_other − s_link))."""
