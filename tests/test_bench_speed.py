@@ -2,7 +2,6 @@
 
 import json
 import sys
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,95 +10,27 @@ import pytest
 from typer.testing import CliRunner
 
 from pairgram.bench.speed import climb, plot
-from pairgram.bench.speed.execute import Environments, RunError, Task, execute
+from pairgram.bench.speed.execute import RunError, StoppedError, Task, execute
 from pairgram.bench.speed.generate import power_law
 from pairgram.bench.speed.graphs import EdgeFile, edge_file, score
-from pairgram.bench.speed.records import SpeedStore
 from pairgram.bench.speed.report import _quality_cells, write_page
-from pairgram.bench.speed.run import Bench, Choice
+from pairgram.bench.speed.run import Choice
 from pairgram.bench.speed.spec import Peer, label_of, read_peers, read_spec
 from pairgram.bench.speed.summary import QualityRow, middle, quality_rows, rate_rows
 from pairgram.bench.store import write_record
 from pairgram.cli.main import app
 from pairgram.errors import FileFormatError
-
-ROOT = Path(__file__).parent.parent
-PEERS = ROOT / "benchmarks" / "peers"
-needs_checkout = pytest.mark.skipif(not PEERS.exists(), reason="benchmarks/ is not here")
-
-SPEC = """
-common: {dim: 4, negatives: 5}
-runs: 2
-graphs:
-  small: {nodes: 40, edges: 90, exponent: 2.5}
-  split: {dataset: planted, keep: 0.8, validation: 0.1}
-rates:
-  walks: {count: steps, phase: walk, settings: {times: 3}, graphs: {small: {threads: [1]}}}
-quality:
-  graphs: [split]
-  seeds: [0, 1]
-  threads: 1
-  rules: [dot, context]
-  margin: 0.002
-  reference: {peer: fake, settings: {noise: 0.05}, seeds: [0, 1]}
-limits: {seconds: 60}
-"""
-PEER = """
-title: A fake
-python: current
-about: knows the answer, and adds noise
-walks:
-  first order: {p: 1.0}
-base: {}
-ladder: [{noise: 9.0}, {noise: 0.05}, {noise: 0.1}]
-"""
-# Vectors of the planted communities, blurred; walks are counted, not made.
-RUNNER = """
-import sys
-import numpy as np
-from protocol import main
-
-def walks(job):
-    with job.phase("walk"):
-        pass
-    job.seconds["walk"] = 0.5
-    job.counts["steps"] = 1000 * job.get("times") * (job.seed + 1)
-
-def whole(job):
-    if job.get("fail"):
-        sys.exit("no such thing")
-    with job.phase("compile"):
-        random = np.random.default_rng(job.seed)
-    side = np.arange(job.nodes) // 30
-    center = np.eye(side.max() + 1)[side] + job.get("noise") * random.normal(size=(job.nodes, 8))
-    job.write_vectors(center, center if job.get("contexts", True) else None)
-
-main(["numpy"], walks=walks, whole=whole)
-"""
+from speed_peers import PEER, PEERS, add_peer, bench_of, needs_checkout, write_peers
 
 
 @pytest.fixture
 def peers(tmp_path):
-    folder = tmp_path / "peers"
-    (folder / "fake").mkdir(parents=True)
-    (folder / "common").mkdir()
-    (folder / "speed.yaml").write_text(SPEC)
-    (folder / "fake" / "peer.yaml").write_text(PEER)
-    (folder / "fake" / "runner.py").write_text(textwrap.dedent(RUNNER))
-    protocol = PEERS / "common" / "protocol.py"
-    (folder / "common" / "protocol.py").write_text(protocol.read_text())
-    return folder
+    return write_peers(tmp_path / "peers")
 
 
 @pytest.fixture
 def bench(peers, tmp_path):
-    return Bench(
-        read_spec(peers),
-        read_peers(peers),
-        SpeedStore(tmp_path / "results"),
-        Environments(tmp_path / "environments", peers / "common"),
-        tmp_path / "work",
-    )
+    return bench_of(peers, tmp_path)
 
 
 @needs_checkout
@@ -187,9 +118,7 @@ def test_a_failing_run_is_written_down_with_its_reason(bench, peers):
 @needs_checkout
 def test_vectors_without_contexts_have_no_context_rule(bench, peers):
     own = PEER.replace("base: {}", "base: {contexts: false}")
-    (peers / "other").mkdir()
-    (peers / "other" / "peer.yaml").write_text(own)
-    (peers / "other" / "runner.py").write_text((peers / "fake" / "runner.py").read_text())
+    add_peer(peers, "other", own)
     bench.peers = read_peers(peers)
     bench.choice = Choice(figures=["reference", "quality"])
     bench.run()
@@ -225,8 +154,9 @@ def test_a_run_over_its_limit_is_stopped(bench, tmp_path):
     (peer.folder / "runner.py").write_text("while True: pass\n")
     graph = EdgeFile(tmp_path / "edges.tsv", 2, 1, None)
     task = Task("whole", graph, {}, 1, 0, limit=1)
-    with pytest.raises(RunError, match=r"over 1 processor seconds|over 8 s"):
+    with pytest.raises(StoppedError, match=r"over 1 processor seconds|over 8 s") as raised:
         execute(peer, bench.environments, task)
+    assert 0.5 < raised.value.seconds < 60
 
 
 @pytest.mark.quick
@@ -340,8 +270,8 @@ def test_seconds_of_two_machines_are_not_compared():
     def row(name, seconds, host):
         peer = Peer(Path(name), name.title(), "", ("current",), (), {}, {}, ())
         return QualityRow(
-            peer, "dot", "rung", True, 0.9, None, middle([seconds]), None, {}, True, None, False,
-            False, host,
+            peer, "dot", "rung", True, 0.9, None, middle([seconds]), None, {}, None, True, None,
+            False, False, host,
         )  # fmt: skip
 
     rows = [row("pairgram", 2.0, "A"), row("here", 8.0, "A"), row("there", 8.0, "B")]

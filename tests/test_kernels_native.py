@@ -104,11 +104,11 @@ def test_code_of_older_sources_goes(monkeypatch, tmp_path):
 def test_numba_is_asked_where_a_user_wants_its_checks(monkeypatch, name):
     monkeypatch.setenv(name, "1")
     kernel = Kernel("negatives", "build_aliases")
-    assert not native._usable()
+    assert not native.usable()
     np.testing.assert_array_equal(alias_tables(kernel)[1], alias_tables(negatives.build_aliases)[1])
 
 
-@pytest.mark.skipif(not native._usable(), reason="kept code is for Linux, without numba's checks")
+@pytest.mark.skipif(not native.usable(), reason="kept code is for Linux, without numba's checks")
 def test_a_fit_with_kept_code_imports_neither_numba_nor_arrow(tmp_path):
     edges = tmp_path / "edges.tsv"
     edges.write_text("".join(f"{i}\t{(i * 7 + 1) % 50}\n" for i in range(50)))

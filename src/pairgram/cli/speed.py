@@ -34,6 +34,9 @@ class SpeedFlags:
     again: Annotated[
         bool, typer.Option("--again", help="Run the rungs that reached the goal once more.")
     ] = False
+    here: Annotated[
+        bool, typer.Option("--here", help="Count only runs of this machine as finished.")
+    ] = False
     busy: Annotated[
         bool, typer.Option("--busy", help="Mark the runs as taken beside other work.")
     ] = False
@@ -65,6 +68,7 @@ def speed(
         Choice(*map(_listed, (chosen.figures, chosen.graphs, chosen.tools))),
         chosen.force,
         chosen.again,
+        chosen.here,
         chosen.busy,
         chosen.most,
         terminal.note,

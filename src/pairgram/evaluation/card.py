@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import sys
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
@@ -130,7 +131,10 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """CPU model, cores this process may use, and system."""
+    """CPU model, cores this process may use, and system.
+
+    A model name that names no model, as machines in a cloud have it, gets the family's numbers.
+    """
     affinity = getattr(os, "sched_getaffinity", None)
     return {
         "cpu": _cpu_model(),
@@ -152,11 +156,29 @@ def peak_memory() -> int | None:
 
 def _cpu_model() -> str:
     try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
-        lines = []
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, "") or platform.processor() or platform.machine()
+        told = ""
+    return cpu_name(told) or platform.processor() or platform.machine()
+
+
+def cpu_name(told: str) -> str:
+    r"""Name of the first processor in the text of /proc/cpuinfo; empty where it has none.
+
+    >>> cpu_name("model name : AMD EPYC 7763 64-Core Processor")
+    'AMD EPYC 7763 64-Core Processor'
+    >>> cpu_name("cpu family : 26\nmodel : 2\nmodel name : AMD EPYC\nstepping : 1")
+    'AMD EPYC (family 26, model 2, stepping 1)'
+    """
+    entries = (line.partition(":") for line in told.partition("\n\n")[0].splitlines())
+    found = {key.strip(): value.strip() for key, _, value in entries}
+    name = found.get("model name", "")
+    # A frequency or a count of cores is no model.
+    if re.search(r"\d", re.sub(r"\(R\)|@.*|\d+-Core", "", name)):
+        return name
+    numbers = {"family": "cpu family", "model": "model", "stepping": "stepping"}
+    known = ", ".join(f"{word} {found[key]}" for word, key in numbers.items() if key in found)
+    return f"{name} ({known})" if name and known else name
 
 
 def _read_object(path: str | Path) -> dict[str, Any]:

@@ -68,6 +68,19 @@ def path_of(name: str, kinds: tuple[Any, ...]) -> Path:
     return folder() / f"{name}-{kind}-{_sources()}{SUFFIX}"
 
 
+def keeps() -> bool:
+    """Whether what one process compiles can be read by another."""
+    with contextlib.suppress(OSError):
+        folder().mkdir(parents=True, exist_ok=True)
+        return os.access(folder(), os.W_OK)
+    return False
+
+
+def any_kept(name: str) -> bool:
+    """Whether code of a kernel, made from these sources, is there for some kinds of values."""
+    return any(folder().glob(f"{name}-*-{_sources()}{SUFFIX}"))
+
+
 def folder() -> Path:
     """Where code is kept: where numba is told to keep its own, else beside the sources."""
     given = os.environ.get("NUMBA_CACHE_DIR")

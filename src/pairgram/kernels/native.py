@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from pairgram.kernels import code_files
+from pairgram.kernels import beside, code_files
 
 _POINTER, _SIZE = ctypes.c_void_p, ctypes.c_int64
 _NUMBERS: dict[str, Any] = {
@@ -71,9 +71,11 @@ class Kernel:
         return Kernel, (self._module, self._name)
 
     def _find(self, kinds: Kind, values: tuple[Any, ...]) -> Callable[..., Any]:
-        if not _usable():
+        if not usable():
             return self._dispatcher()
         code = code_files.read(self._name, kinds)
+        if code is None and beside.wait(self._name):
+            code = code_files.read(self._name, kinds)
         if code is None:
             from pairgram.kernels.export import export
 
@@ -90,11 +92,9 @@ class Kernel:
         return found
 
 
-def _usable() -> bool:
+def usable() -> bool:
     """Whether the C convention is known here, and nothing asks for numba's own checks."""
-    asked = any(
-        os.environ.get(name, "0") != "0" for name in ("NUMBA_BOUNDSCHECK", "NUMBA_DISABLE_JIT")
-    )
+    asked = any(os.environ.get(name, "0") != "0" for name in _NUMBA_ONLY)
     return sys.platform == "linux" and sys.byteorder == "little" and not asked
 
 

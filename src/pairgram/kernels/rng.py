@@ -31,13 +31,13 @@ def fold(key, value):
     return mix64(key + (np.uint64(value) + np.uint64(1)) * GOLDEN)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def stream(seed, a, b):
     """Key of the stream (seed, a, b)."""
     return fold(fold(fold(np.uint64(0), seed), a), b)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def below(key, n):
     """Exactly uniform integer in [0, n), n < 2^32 (Lemire 2019)."""
     size = np.uint64(n)
@@ -50,13 +50,13 @@ def below(key, n):
     return np.int64(product >> _S32)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def unit(key):
     """Uniform float64 in [0, 1) on the grid of 2^-53."""
     return np.float64(key >> np.uint64(11)) * _INV53
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def round_randomly(expected, key):
     """An integer next to `expected` (floor or ceiling) whose mean is `expected`."""
     whole = np.floor(expected)

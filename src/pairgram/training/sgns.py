@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram.engine import Engine
 from pairgram.errors import LostWorkerError
+from pairgram.training import rehearsal
 from pairgram.training.blocks import PairSource
 from pairgram.training.owned import OwnedTables
 from pairgram.training.partition import Partition, number_of_parts, partition
@@ -64,6 +65,7 @@ def train(
     """
     count = number_of_parts(len(degree), settings.dim, settings.shared_negatives)
     parts = partition(noise_mass(degree, settings.noise_power), count, settings.seed)
+    rehearsal.begin(engine)
     schedule = Schedule(settings.epochs, source.chunks, settings.patience if judge else 0)
     kind = SharedTables if engine.shares_memory else OwnedTables
     with closing(kind(source, parts, settings, engine, progress, start)) as tables:

@@ -194,4 +194,6 @@ class DrawnEdges:
         """The k-th draws of all nodes."""
         centres = parts.node if span is None else parts.node[slice(*span)]
         center, context = self.sampler.sample(centres, turn=k)
-        return parts.number[center], parts.number[context]
+        # In the integers of the other samplers: one kernel trains on all.
+        number = parts.number.astype(center.dtype)
+        return number[center], number[context]

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,17 @@ class RunError(Exception):
 
 
 class StoppedError(RunError):
-    """A run that was over its limit."""
+    """A run that was over its limit.
+
+    Attributes
+    ----------
+    seconds
+        When it was stopped, by the clock on the wall.
+    """
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        super().__init__(reason)
+        self.seconds = seconds
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,7 @@ def _watch(command: list[str], environments: Environments, task: Task) -> float:
     before = variables.get("PYTHONPATH")
     variables["PYTHONPATH"] = shared if before is None else f"{shared}{os.pathsep}{before}"
     seconds = int(task.limit)
-    began = time.perf_counter()
+    began, used = time.perf_counter(), _processor_seconds()
     try:
         done = subprocess.run(
             command,
@@ -138,12 +149,25 @@ def _watch(command: list[str], environments: Environments, task: Task) -> float:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise StoppedError(f"over {PATIENCE * task.limit:.0f} s") from None
+        reason = f"over {PATIENCE * task.limit:.0f} s"
+        raise StoppedError(reason, time.perf_counter() - began) from None
+    # A tool that takes no notice of the first signal is killed some seconds later.
+    if done.returncode == -signal.SIGXCPU or (
+        done.returncode == -signal.SIGKILL and _processor_seconds() - used > seconds
+    ):
+        reason = f"over {seconds} processor seconds"
+        raise StoppedError(reason, time.perf_counter() - began)
     if done.returncode < 0:
-        raise StoppedError(f"over {seconds} processor seconds")
+        raise RunError(f"ended by signal {-done.returncode}")
     if done.returncode > 0:
         raise RunError(_reason(done))
     return time.perf_counter() - began
+
+
+def _processor_seconds() -> float:
+    """What the processes that this one waited for have used."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _reason(done: "subprocess.CompletedProcess[str]") -> str:

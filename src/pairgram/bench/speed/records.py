@@ -1,5 +1,6 @@
 """Files of the speed bench: one a figure, graph and peer; every run is an entry of its own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,16 @@ class SpeedStore:
         return self.root / "speed" / figure / graph / f"{peer}.json"
 
     def runs(self, figure: str, graph: str, peer: str) -> list[Run]:
-        """Return the runs so far, each with its host."""
+        """Return the runs so far, each with its host; one key may be there for several hosts."""
         record = read_record(self.path(figure, graph, peer))
         return [] if record is None else hosted(record)
 
     def add(self, figure: str, graph: str, peer: Peer, run: Run) -> None:
-        """Write one more run; one of the same key is replaced."""
-        kept = [old for old in self.runs(figure, graph, peer.name) if key_of(old) != key_of(run)]
+        """Write one more run; one of the same key and host is replaced."""
+        own = key_of(run), run.get(HOST, cards.machine()["cpu"])
+        kept = [
+            old for old in self.runs(figure, graph, peer.name) if (key_of(old), old[HOST]) != own
+        ]
         self.keep(figure, graph, peer, [*kept, run])
 
     def keep(self, figure: str, graph: str, peer: Peer, runs: list[Run]) -> None:
@@ -68,6 +72,21 @@ def hosted(record: dict[str, Any]) -> list[Run]:
 def key_of(run: Run) -> tuple[str, int, int]:
     """What tells the runs of a file apart: label, threads, seed."""
     return run["label"], run["threads"], run["seed"]
+
+
+def latest(runs: Sequence[Run]) -> list[Run]:
+    """The last run of every key, whatever its host.
+
+    >>> first = {"label": "a", "threads": 2, "seed": 0, "host": "A"}
+    >>> latest([first, first | {"host": "B"}])
+    [{'label': 'a', 'threads': 2, 'seed': 0, 'host': 'B'}]
+    """
+    return list({key_of(run): run for run in runs}.values())
+
+
+def on_host(runs: Sequence[Run], host: str | None) -> list[Run]:
+    """Runs of a host; where it has none the latest of every key."""
+    return [run for run in runs if run[HOST] == host] or latest(runs)
 
 
 def is_done(runs: list[Run], label: str, settings: Settings, threads: int, seed: int) -> bool:

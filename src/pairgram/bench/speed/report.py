@@ -1,5 +1,6 @@
 """results/speed.md and its charts, made from the records alone."""
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 from pairgram.bench.markdown import NONE, grid
 from pairgram.bench.speed import plot
 from pairgram.bench.speed.execute import RunError
-from pairgram.bench.speed.records import HOST, REFERENCE, hosted
+from pairgram.bench.speed.records import HOST, REFERENCE, hosted, latest
 from pairgram.bench.speed.spec import Rate, label_of
 from pairgram.bench.speed.summary import (
     OURS,
@@ -177,7 +178,7 @@ def _quality_section(bench: "Bench", graph: str) -> Iterator[str]:
         yield ""
         return
     quality = bench.spec.quality
-    runs = bench.store.runs(REFERENCE, graph, quality.reference_peer)
+    runs = latest(bench.store.runs(REFERENCE, graph, quality.reference_peer))
     seeds = sum("scores" in run for run in runs)
     listed = ", ".join(f"`{rule}` {goal + quality.margin:.4f}" for rule, goal in goals.items())
     yield (
@@ -185,7 +186,9 @@ def _quality_section(bench: "Bench", graph: str) -> Iterator[str]:
         f"mean of {seeds} seed{'s' * (seeds > 1)}); the goal is {quality.margin:g} less. Seconds "
         "are those of the whole job, from the edge list on disk to vectors on disk, import "
         "included, compiling left out, of the fastest rung of the peer's ladder whose mean over "
-        f"seeds {', '.join(map(str, quality.seeds))} reaches the goal."
+        f"seeds {', '.join(map(str, quality.seeds))} reaches the goal. `{OVER.strip()}` stands "
+        "where a peer has not reached it: the last rung that fell short took so many times our "
+        "seconds, a stopped one until its limit, and the rungs after it are dearer."
     )
     yield ""
     rows = quality_rows(bench, graph)
@@ -230,22 +233,30 @@ def _phase_table(rows: list[QualityRow]) -> Iterator[str]:
     yield ""
 
 
+OVER = "> "
 BUSY, ORDERED = " (busy machine)", " (ids in the data's order)"
 
 
 def _quality_cells(row: QualityRow, rows: list[QualityRow]) -> list[str]:
     elsewhere = _elsewhere(row, rows)
-    ours = next((r.seconds for r in rows if r.peer.name == OURS and r.seconds), None)
-    ratio, compared = NONE, row.reached and row.peer.name != OURS and not elsewhere
-    if row.seconds is not None and ours is not None and compared:
-        ratio = f"{row.seconds.middle / ours.middle:.1f}"
     return [
         row.peer.title, row.label, _state(row),
         f"{row.score:.4f}" + ORDERED * row.ordered, NONE if row.lr is None else f"{row.lr:.4f}",
         NONE if row.seconds is None else _median(row.seconds, 1.0) + BUSY * row.busy + elsewhere,
-        ratio,
+        _times_ours(row, rows),
         NONE if row.memory is None else f"{row.memory / 1e6:,.0f}",
     ]  # fmt: skip
+
+
+def _times_ours(row: QualityRow, rows: list[QualityRow]) -> str:
+    """Seconds over ours, where both reached the goal; where only we did, what they are over."""
+    ours = next((r.seconds for r in rows if r.peer.name == OURS and r.reached), None)
+    if row.peer.name == OURS or ours is None or _elsewhere(row, rows):
+        return NONE
+    if row.reached and row.seconds is not None:
+        return f"{row.seconds.middle / ours.middle:.1f}"
+    # Rounded down: it is a bound.
+    return NONE if row.over is None else f"{OVER}{math.floor(10 * row.over / ours.middle) / 10:.1f}"
 
 
 def _elsewhere(row: RateRow | QualityRow, rows: Sequence[RateRow | QualityRow]) -> str:

@@ -20,6 +20,7 @@ from pairgram.bench.speed.records import (
     SpeedStore,
     is_done,
     key_of,
+    latest,
 )
 from pairgram.bench.speed.spec import Peer, Rate, Settings, Spec, label_of
 from pairgram.evaluation import card as cards
@@ -62,6 +63,8 @@ class Bench:
         Run again what is there; the reference only where that figure is named.
     again
         Run again, in one go, the rungs that the page shows: ratios are then of one run.
+    here
+        Only runs of this machine count as done; those of others are kept beside them.
     busy
         Mark the runs as taken beside other work; the page says so.
     most
@@ -80,6 +83,7 @@ class Bench:
     choice: Choice = field(default_factory=Choice)
     force: bool = False
     again: bool = False
+    here: bool = False
     busy: bool = False
     most: int | None = None
     watch: Watch = lambda words: None
@@ -109,7 +113,7 @@ class Bench:
         With a seed, what the reference has on that seed's split, minus the margin.
         """
         quality = self.spec.quality
-        runs = self.store.runs(REFERENCE, graph, quality.reference_peer)
+        runs = latest(self.store.runs(REFERENCE, graph, quality.reference_peer))
         scored = [run["scores"] for run in runs if "scores" in run and seed in (None, run["seed"])]
         return {
             rule: fmean(scores[rule] for scores in scored) - quality.margin
@@ -153,12 +157,13 @@ class Bench:
             _LOG.warning("%s: no reference yet, run --figures reference first", graph)
             return
         if self.force:
-            self.store.keep(QUALITY, graph, peer, [])
+            others = [r for r in self.store.runs(QUALITY, graph, peer.name) if not _is_here(r)]
+            self.store.keep(QUALITY, graph, peer, others)
         if self.again:
             self._repeat(graph, peer, rungs)
             return
         while rungs:
-            runs = self.ladder_runs(graph, peer, rungs)
+            runs = self._climbed(graph, peer, rungs)
             step = climb.next_step(runs, len(rungs), seeds, goals, self.goals(graph, seeds[0]))
             if step is None:
                 return
@@ -167,7 +172,7 @@ class Bench:
 
     def _repeat(self, graph: str, peer: Peer, rungs: list[Settings]) -> None:
         """Run the rungs that reached a goal again, every seed of them."""
-        runs, seeds = self.ladder_runs(graph, peer, rungs), self.spec.quality.seeds
+        runs, seeds = self._climbed(graph, peer, rungs), self.spec.quality.seeds
         found = [
             climb.reached(runs, len(rungs), seeds, rule, goal)
             for rule, goal in self.goals(graph).items()
@@ -184,6 +189,13 @@ class Bench:
             for run in self.store.runs(QUALITY, graph, peer.name)
             if run["settings"] in rungs
         ]
+
+    def _climbed(self, graph: str, peer: Peer, rungs: list[Settings]) -> list[Run]:
+        """Those that count when the climb goes on."""
+        runs = self.ladder_runs(graph, peer, rungs)
+        if self.here or self.force:
+            return [run for run in runs if _is_here(run)]
+        return latest(runs)
 
     def _rung_entry(self, peer: Peer, rungs: list[Settings], rung: int, seed: int) -> Run:
         return {
@@ -204,7 +216,10 @@ class Bench:
             and named
             and (figure, graph, peer.name, *key_of(entry)) not in self._made
         )
-        if is_done(self.store.runs(figure, graph, peer.name), *key) and not again:
+        # A reference is a score, which no machine changes.
+        anywhere = figure == REFERENCE or not self.here
+        counted = [r for r in self.store.runs(figure, graph, peer.name) if anywhere or _is_here(r)]
+        if is_done(counted, *key) and not again:
             return
         if self.most is not None and len(self.done) >= self.most:
             raise EnoughError
@@ -224,7 +239,7 @@ class Bench:
         except RunError as error:
             result = {"error": str(error)}
             if isinstance(error, StoppedError):
-                result["stopped"] = True
+                result |= {"stopped": True, "wall": round(error.seconds, 4)}
         marks = {HOST: cards.machine()["cpu"], SHUFFLED: True}
         if self.busy:
             marks["busy"] = True
@@ -237,3 +252,8 @@ class Bench:
         if threads not in self._limits:
             self._limits[threads] = machine_limits(threads)
         return self._limits[threads]
+
+
+def _is_here(run: Run) -> bool:
+    """Whether a run was made on this machine."""
+    return bool(run[HOST] == cards.machine()["cpu"])

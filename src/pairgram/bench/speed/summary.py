@@ -6,7 +6,8 @@ from statistics import fmean, median
 from typing import TYPE_CHECKING
 
 from pairgram.bench.speed import climb
-from pairgram.bench.speed.records import HOST, QUALITY, SHUFFLED, Run
+from pairgram.bench.speed.bound import seconds_over
+from pairgram.bench.speed.records import HOST, QUALITY, SHUFFLED, Run, latest, on_host
 from pairgram.bench.speed.spec import Peer, Rate
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ class QualityRow:
         Processors that the runs were made on.
     phases
         Median seconds by phase; `start` is what passed before and between them.
+    over
+        Where the goal is not reached: seconds that it must be over on our host, if that is known.
     """
 
     peer: Peer
@@ -72,6 +75,7 @@ class QualityRow:
     seconds: Median | None
     memory: float | None
     phases: dict[str, float]
+    over: float | None
     finished: bool
     stopped: str | None
     busy: bool
@@ -94,12 +98,13 @@ def middle(values: Iterable[float]) -> Median | None:
 def rate_rows(bench: "Bench", rate: Rate, graph: str) -> list[RateRow]:
     """Rates of every peer on a graph, fastest first within a label."""
     rows = []
+    host = our_host(bench, rate.name, graph)
     for peer in bench.peers.values():
         runs = bench.store.runs(rate.name, graph, peer.name)
         for label in peer.rates.get(rate.name, {}):
             for threads in rate.threads(graph):
                 mine = [r for r in runs if (r["label"], r["threads"]) == (label, threads)]
-                rows.append(_rate_row(peer, label, threads, mine, rate))
+                rows.append(_rate_row(peer, label, threads, on_host(mine, host), rate))
     return rows
 
 
@@ -108,6 +113,12 @@ def _rate_row(peer: Peer, label: str, threads: int, runs: Sequence[Run], rate: R
     found = middle(run["counts"][rate.count] / run["seconds"][rate.phase] for run in good)
     error = next((run["error"] for run in runs if "error" in run), None)
     return RateRow(peer, label, threads, found, error, _hosts(good))
+
+
+def our_host(bench: "Bench", figure: str, graph: str) -> str | None:
+    """Where pairgram was last run for a figure: rows of that host go first."""
+    runs = bench.store.runs(figure, graph, OURS)
+    return runs[-1][HOST] if runs else None
 
 
 def quality_rows(bench: "Bench", graph: str) -> list[QualityRow]:
@@ -127,14 +138,19 @@ def _quality_row(
     bench: "Bench", graph: str, peer: Peer, rule: str, goal: float
 ) -> QualityRow | None:
     rungs, seeds = bench.rungs(peer), bench.spec.quality.seeds
-    runs = bench.ladder_runs(graph, peer, rungs)
+    all_runs, first = bench.ladder_runs(graph, peer, rungs), bench.goals(graph, seeds[0])
+    runs = on_host(all_runs, our_host(bench, QUALITY, graph))
     rung = climb.reached(runs, len(rungs), seeds, rule, goal)
+    over = None if rung is not None else _over(bench, graph, peer, rule, (goal, first[rule]))
+    if rung is None and over is None:
+        # Too little was run here to say anything: what another machine knows.
+        runs = latest(all_runs)
+        rung = climb.reached(runs, len(rungs), seeds, rule, goal)
     reached = rung is not None
     if rung is None:
         rung = climb.best(runs, len(rungs), seeds[0], rule)
     if rung is None:
         return None
-    first = bench.goals(graph, seeds[0])
     label = next(run["label"] for run in runs if run["rung"] == rung)
     timed = [run for run in runs if run["rung"] == rung and "error" not in run]
     memory = middle(run["peak_memory"] for run in timed)
@@ -150,12 +166,26 @@ def _quality_row(
         seconds=middle(run["whole"] for run in timed),
         memory=None if memory is None else memory.middle,
         phases=_phases(timed),
+        over=over,
         finished=climb.next_step(runs, len(rungs), seeds, {rule: goal}, first) is None,
         stopped=next((run["error"] for run in runs if run.get("stopped")), None),
         busy=any(run.get("busy", False) for run in timed),
         ordered=not all(run.get(SHUFFLED, False) for run in timed),
         host=_hosts(timed),
     )
+
+
+def _over(
+    bench: "Bench", graph: str, peer: Peer, rule: str, goals: tuple[float, float]
+) -> float | None:
+    """Seconds that the goal is over for a peer, by its runs on our host."""
+    rungs, host = bench.rungs(peer), our_host(bench, QUALITY, graph)
+    by_graph = {g: bench.ladder_runs(g, peer, rungs) for g in bench.spec.quality.graphs}
+    runs = [run for run in by_graph.pop(graph) if run[HOST] == host]
+    return seconds_over(
+        runs, len(rungs), bench.spec.quality.seeds, rule, goals, bench.spec.limit(graph),
+        list(by_graph.values()),
+    )  # fmt: skip
 
 
 def _hosts(runs: Sequence[Run]) -> str:
