@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch")
 
 import pairgram as pg  # noqa: E402
 from pairgram.engine import LocalEngine  # noqa: E402
+from pairgram.kernels.ready import adam_rows, add_rows  # noqa: E402
 from pairgram.sampling.pairs import PairSampler  # noqa: E402
 from pairgram.text.encoders import EncoderSpec, make_encoder  # noqa: E402
 from pairgram.text.tokens import tokenize  # noqa: E402
@@ -16,6 +17,12 @@ from pairgram.text.vocabulary import Vocabulary  # noqa: E402
 from pairgram.training import text as trainer  # noqa: E402
 from pairgram.training import text_descent, text_feed  # noqa: E402
 from pairgram.training.text_batches import CentrePlan, KnownLinks, Noise, PairGroups  # noqa: E402
+from pairgram.training.text_contrast import (  # noqa: E402
+    Others,
+    Terms,
+    contrast_gradient,
+    takes,
+)
 from pairgram.training.text_feed import TextSettings, TextTask  # noqa: E402
 from pairgram.training.text_net import Contrast, TextNet, contrast_loss  # noqa: E402
 from pairgram.training.text_optimizer import TextOptimizer  # noqa: E402
@@ -93,6 +100,73 @@ def test_the_loss_is_that_of_the_equation(shape, known):
     pieces = [batch.pairs(begin, begin + 2) for begin in (0, 2, 4)]
     sliced = sum(contrast_loss(x, lambda nodes: y[nodes], p, PAIRS, *rest) for p in pieces)
     torch.testing.assert_close(sliced, fast)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("dim", [1, 3, 40])
+@pytest.mark.parametrize("kind", ["table", "dense", "seen", "both"])
+def test_gradients_by_hand_are_torchs(kind, dim, known):
+    x, seen = torch.randn(4, dim), torch.randn(8, dim) if kind in ("seen", "both") else None
+    given = torch.randn(8, dim)
+    batch, terms = contrast((5,), known), Terms(3, -0.7, 0.1, 2.5)
+    found = []
+    for by_hand in (False, True):
+        table = None
+        if kind != "seen":
+            table = torch.nn.Embedding(8, dim, sparse=kind != "dense", _weight=given.clone())
+            (table(torch.tensor([2, 6])) ** 2).sum().backward()  # what others have left there
+        own, others = x.clone().requires_grad_(), Others(table, seen)
+        total = torch.zeros(())
+        for piece in (batch.pairs(0, 4), batch.pairs(4, 6)):  # the second without noise
+            assert takes(piece, own)
+            if by_hand:
+                gradient, loss = contrast_gradient(own, others, piece, PAIRS, terms)
+                own.backward(gradient)
+            else:
+                rest = terms.negatives, terms.offset, terms.l2
+                loss = contrast_loss(own, others.rows, piece, PAIRS, *rest)
+                (loss / terms.scale).backward()
+            total += loss.detach()
+        theirs = torch.zeros(()) if table is None else table.weight.grad
+        found.append((total, own.grad, theirs.to_dense() if theirs.is_sparse else theirs))
+    for slow, fast in zip(*found, strict=True):
+        torch.testing.assert_close(fast, slow)
+
+
+@pytest.mark.quick
+def test_pairs_far_from_the_middle_have_finite_losses():
+    x, y = torch.tensor([[200.0], [-200.0], [0.0], [1.0]]), torch.full((8, 1), 3.0)
+    others, terms = Others(None, y), Terms(3, 0.0, 0.0, 1.0)
+    fast = contrast_gradient(x, others, contrast((5,)), PAIRS, terms)
+    own = x.clone().requires_grad_()
+    slow = contrast_loss(own, others.rows, contrast((5,)), PAIRS, 3, 0.0, 0.0)
+    slow.backward()
+    torch.testing.assert_close(fast[1], slow.detach())
+    torch.testing.assert_close(fast[0], own.grad)
+
+
+@pytest.mark.quick
+def test_rows_are_added_up_and_moved_like_a_dense_table():
+    random = np.random.default_rng(0)
+    indices = random.integers(0, 9, 40)
+    values = random.normal(size=(40, 5)).astype(np.float32)
+    place, rows, sums = np.full(9, -1), np.empty(40, np.int64), np.empty((40, 5), np.float32)
+    count = add_rows(indices, values, place, rows, sums)
+    assert rows[:count].tolist() == list(dict.fromkeys(indices.tolist()))
+    assert (place == -1).all()
+    for row, total in zip(rows[:count], sums[:count], strict=True):
+        np.testing.assert_allclose(total, values[indices == row].sum(0), rtol=1e-5, atol=1e-6)
+
+    tables = [random.random((9, 5)).astype(np.float32) for _ in range(3)]
+    w, m, s = (table.astype(np.float64) for table in tables)
+    adam_rows(*tables, rows[:count], sums, 0.5, 0.1, 0.9, 0.999, 3)
+    for row, total in zip(rows[:count], sums[:count].astype(np.float64) / 2, strict=True):
+        m[row] = 0.9 * m[row] + 0.1 * total
+        s[row] = 0.999 * s[row] + 0.001 * total**2
+        w[row] -= 0.1 * (m[row] / (1 - 0.9**3)) / (np.sqrt(s[row] / (1 - 0.999**3)) + 1e-8)
+    for fast, slow in zip(tables, (w, m, s), strict=True):
+        np.testing.assert_allclose(fast, slow, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.quick

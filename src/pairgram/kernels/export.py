@@ -21,9 +21,8 @@ _FOREIGN = re.compile(r"^declare .*@(NRT_|numba_|Py)", re.MULTILINE)
 def export(dispatcher: Any, values: tuple[Any, ...]) -> Code | None:
     """Compile a kernel for such values; None where it needs more than its arguments."""
     signature = tuple(map(typeof, values))
-    kept = {
-        k: dispatcher.targetoptions[k] for k in ("error_model",) if k in dispatcher.targetoptions
-    }
+    options = dispatcher.targetoptions
+    kept = {k: options[k] for k in ("error_model", "fastmath") if k in options}
     alone = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **kept)(
         dispatcher.py_func
     )

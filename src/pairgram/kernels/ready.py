@@ -1,4 +1,4 @@
-"""Kernels of sampling and structure-only training, ready without numba once they are compiled."""
+"""Kernels of sampling and training, ready without numba once they are compiled."""
 
 from pairgram.kernels.native import Kernel
 
@@ -15,3 +15,6 @@ draw_edges = Kernel("walks", "draw_edges")
 build_aliases = Kernel("negatives", "build_aliases")
 bucket = Kernel("sgns", "bucket")
 train_blocks = Kernel("sgns", "train_blocks")
+pair_gradients = Kernel("contrast", "pair_gradients")
+add_rows = Kernel("rows", "add_rows")
+adam_rows = Kernel("rows", "adam_rows")

@@ -1,7 +1,7 @@
 """The descent of a batch of texts: its gradients, its rate, and the vectors that come of it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pairgram.text.encoders import to_device
+from pairgram.training.text_contrast import Others, Terms, contrast_gradient, takes
 from pairgram.training.text_feed import Feed, Step, TextSettings
 from pairgram.training.text_net import Contrast, TextNet, contrast_loss
 
@@ -26,21 +27,38 @@ def descend(net: TextNet, step: Step, settings: TextSettings, scale: float) -> T
     # The products of a hub's pairs come in slices, the encoder's gradient once.
     leaf = text.detach().requires_grad_()
     offset = -math.log(settings.negatives) if settings.offset else 0.0
-    rest = (settings.negatives, offset, settings.l2)
-    total = torch.zeros((), device=text.device)
-    for piece in _slices(step.ahead):
-        center = net.center(leaf, step.nodes, step.keep_id)
-        loss = contrast_loss(center, net.known_context, piece, step.pairs, *rest)
-        (loss / scale).backward()
-        total += loss.detach()
+    terms = Terms(settings.negatives, offset, settings.l2, scale)
     if step.back is not None:
-        for piece in _slices(step.back):
-            context = net.context(leaf, step.nodes)
-            loss = contrast_loss(context, net.known_center, piece, step.back_pairs, *rest)
-            (loss / scale).backward()
+        back = Others(None, net.seen_center)
+        _descend_pairs(
+            lambda: net.context(leaf, step.nodes), back, step.back, step.back_pairs, terms
+        )
+    # The many rows of the table come last: every gradient that is added to them copies them.
+    ahead = Others(net.table, None if net.head is None else net.seen_context)
+    total = _descend_pairs(
+        lambda: net.center(leaf, step.nodes, step.keep_id), ahead, step.ahead, step.pairs, terms
+    )
     with torch.no_grad():
         net.see(step.nodes, net.center(text, step.nodes), text)
     text.backward(leaf.grad)
+    return total
+
+
+def _descend_pairs(
+    make: Callable[[], Tensor], others: Others, batch: Contrast, pairs: Tensor, terms: Terms
+) -> Tensor:
+    """Gradients of a batch's pairs with the vectors that `make` gives; return their loss."""
+    total = torch.zeros((), device=pairs.device)
+    for piece in _slices(batch):
+        vectors = make()
+        if takes(piece, vectors):
+            gradient, loss = contrast_gradient(vectors, others, piece, pairs, terms)
+            vectors.backward(gradient)
+        else:
+            rest = terms.negatives, terms.offset, terms.l2
+            loss = contrast_loss(vectors, others.rows, piece, pairs, *rest)
+            (loss / terms.scale).backward()
+        total += loss.detach()
     return total
 
 

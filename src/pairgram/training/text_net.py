@@ -89,22 +89,12 @@ class TextNet(nn.Module):
         parts += [] if self.head is None else [self.head(text)]
         return sum(parts[1:], parts[0])
 
-    def known_context(self, nodes: Tensor) -> Tensor:
-        """e'_v of any nodes, what comes from text as last seen, shape (b, dim)."""
-        parts = [] if self.table is None else [self.table(nodes)]
-        parts += [] if self.head is None else [F.embedding(nodes, self.seen_context)]
-        return sum(parts[1:], parts[0])
-
-    def known_center(self, nodes: Tensor) -> Tensor:
-        """e_v of any nodes as last seen, shape (b, dim)."""
-        return F.embedding(nodes, self.seen_center)
-
     def see(self, nodes: Tensor, center: Tensor, text: Tensor) -> None:
         """Remember the vectors of nodes."""
         if self.head is not None:
             with torch.no_grad():
-                self.seen_center[nodes] = center
-                self.seen_context[nodes] = self.head(text)
+                self.seen_center.index_copy_(0, nodes, center)
+                self.seen_context.index_copy_(0, nodes, self.head(text))
 
 
 def _zeros(rows: int, dim: int) -> nn.Embedding:

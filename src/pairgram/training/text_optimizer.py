@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from pairgram.kernels.ready import adam_rows, add_rows
+
 OPTIMIZERS = ("adagrad", "adam")
 EPSILON = 1e-10
 Touched = Mapping[str, Tensor]
@@ -45,6 +47,7 @@ class TextOptimizer:
         self.rate, self.clip, self.steps = rate, clip, 0
         self._shares = shares or {}
         self._places: dict[str, Tensor] = {}
+        self._marks: dict[str, Tensor] = {}
         self._parameters = dict(module.named_parameters())
         self._move = self._adagrad if name == "adagrad" else self._adam
         kinds = ("squares",) if name == "adagrad" else ("mean", "squares")
@@ -78,7 +81,10 @@ class TextOptimizer:
                 some = slice(begin, begin + at_once)
                 self._move(names[some], None, _times(dense[some], factor), share)
             for name, (rows, gradient) in tables.items():
-                self._move([name], rows, _times([gradient], factor), share)
+                if self._move == self._adam and _on_cpu(gradient):
+                    self._adam_rows(name, rows, gradient, factor, share)
+                else:
+                    self._move([name], rows, _times([gradient], factor), share)
         for parameter in self._parameters.values():
             parameter.grad = None
 
@@ -86,7 +92,8 @@ class TextOptimizer:
         """What shortens the gradients, or None where no length is too long."""
         if self.clip == math.inf:
             return None
-        squares = torch.stack([gradient.square().sum() for gradient in gradients])
+        flat = (gradient.flatten() for gradient in gradients)
+        squares = torch.stack([one.dot(one) for one in flat])
         return (self.clip / (squares.sum().sqrt() + 1e-12)).clamp(max=1.0)
 
     def _dense(self, l2: float) -> tuple[list[str], list[Tensor]]:
@@ -108,10 +115,22 @@ class TextOptimizer:
                 continue
             if name in touched:
                 found[name] = touched[name], self._summed(name, gradient, touched[name])
+            elif _on_cpu(gradient):
+                found[name] = self._added(name, gradient)
             else:
                 gradient = gradient.coalesce()
                 found[name] = gradient.indices()[0], gradient.values()
         return found
+
+    def _added(self, name: str, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        """Distinct rows in the order of their first gradient, and the sum of each."""
+        indices, values = gradient._indices()[0], gradient._values()
+        if name not in self._marks:
+            self._marks[name] = torch.full((len(gradient),), -1)
+        rows, sums = torch.empty_like(indices), torch.empty_like(values)
+        arrays = (indices, values.contiguous(), self._marks[name], rows, sums)
+        count = add_rows(*(part.numpy() for part in arrays))
+        return rows[:count], sums[:count]
 
     def _summed(self, name: str, gradient: Tensor, rows: Tensor) -> Tensor:
         """Gradient of each of the rows, shape (rows, dim)."""
@@ -146,6 +165,17 @@ class TextOptimizer:
         m = torch._foreach_div(m, 1 - MEAN_DECAY**self.steps)
         s = torch._foreach_div(s, 1 - SQUARE_DECAY**self.steps)
         self._shift(names, rows, m, torch._foreach_add(torch._foreach_sqrt(s), 1e-8), share)
+
+    def _adam_rows(
+        self, name: str, rows: Tensor, gradient: Tensor, factor: Tensor | None, share: float
+    ) -> None:
+        """Do what `_adam` does, every row read and written once."""
+        kept = (self._state[f"{name}|{kind}"] for kind in ("mean", "squares"))
+        tables = (self._parameters[name].detach(), *kept, rows, gradient)
+        rate = self.rate * share * self._shares.get(name, 1.0)
+        shorter = 1.0 if factor is None else float(factor)
+        decays = MEAN_DECAY, SQUARE_DECAY
+        adam_rows(*(part.numpy() for part in tables), shorter, rate, *decays, self.steps)
 
     def _shift(
         self, names: Sequence[str], rows: Tensor | None, top: Tensors, bottom: Tensors, share: float
@@ -184,3 +214,7 @@ class TextOptimizer:
 
 def _times(gradients: Tensors, factor: Tensor | None) -> Tensors:
     return gradients if factor is None else torch._foreach_mul(gradients, factor)
+
+
+def _on_cpu(gradient: Tensor) -> bool:
+    return bool(gradient.device.type == "cpu" and gradient.dtype == torch.float32)

@@ -105,9 +105,8 @@ class BagEncoder(Encoder):
         if "grams" in given:
             # By their n-grams, all under the weight of <unk>.
             unknown = self.log_weight[0].exp()
-            share = given["gram_shares"] * unknown
-            total = self._sum(given["grams"], given["gram_offsets"], share)
-            parts.append((total, given["spelled"] * unknown))
+            total = self._sum(given["grams"], given["gram_offsets"], given["gram_shares"])
+            parts.append((total * unknown, given["spelled"] * unknown))
         totals, masses = zip(*parts, strict=True)
         mass = sum(masses[1:], masses[0])
         mean = sum(totals[1:], totals[0]) / mass.clamp_min(1e-9)[:, None]  # (b, word_dim)
