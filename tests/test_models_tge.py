@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 import pairgram as pg  # noqa: E402
 from pairgram.errors import FileFormatError, InputError, ParameterError  # noqa: E402
+from pairgram.io.tensors import map_tensors, write_tensors  # noqa: E402
 from pairgram.models.tge_presets import PRESETS  # noqa: E402
 from worlds import SIZE, build, world  # noqa: E402
 
@@ -214,6 +215,22 @@ def test_a_refit_is_a_training_on_all_links_of_the_best_length():
         np.testing.assert_array_equal(array, trained, err_msg=name)
     alone = build("tge", **given, patience=0, refit=True).fit(graph)
     assert "refit_epochs" not in alone.stats_  # nothing was held back
+
+
+@pytest.mark.quick
+def test_folders_in_half_and_in_single_precision_read_alike(tmp_path):
+    model = build("tge", encoder="bag", epochs=2).fit(world())
+    texts = [*world().texts[:3], "a word nobody has met"]
+    model.save(tmp_path / "half")
+    model.save(tmp_path / "single")
+    weights = tmp_path / "single" / "weights.safetensors"
+    kept = {name: np.array(array) for name, array in map_tensors(weights).items()}
+    assert kept["encoder.table.weight"].dtype == np.float16
+    # As folders were written before.
+    kept["encoder.table.weight"] = kept["encoder.table.weight"].astype(np.float32)
+    write_tensors(weights, kept)
+    for name in ("half", "single"):
+        np.testing.assert_array_equal(pg.load(tmp_path / name).embed(texts), model.embed(texts))
 
 
 class BreakError(Exception):
