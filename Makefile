@@ -5,7 +5,7 @@ BIN     = $(VENV)/bin
 STAMP   = $(VENV)/.installed
 # Processes that share the tests; those of a file stay together, as they share what it fits.
 JOBS   ?= 2
-PYTEST  = $(BIN)/pytest -n $(JOBS) --dist loadfile
+PYTEST  = $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 # What runs the demo: local, or ray for a Ray cluster on this machine.
 ENGINE ?= local
 
@@ -31,7 +31,7 @@ check: $(STAMP) ## format, lint, types, import contracts, quick tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -m quick
+	$(PYTEST) -m quick tests
 
 format: $(STAMP) ## rewrite the code in the house format
 	$(BIN)/ruff format .

@@ -44,8 +44,8 @@ def running(holder, limits=FREE, token=TOKEN, private=False, port=0):
 
 
 def ask(port, method, path, body=None, headers=(), raw=False):
-    """Status and JSON (or bytes) of an answer."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    """Status and JSON (or bytes) of an answer; on a busy machine that may take a while."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     sent = dict(headers)
     if body is not None and not isinstance(body, bytes):
         body = json.dumps(body).encode()

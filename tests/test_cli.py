@@ -211,7 +211,6 @@ def test_evaluate_puts_models_and_floors_in_one_table(cliques):
     assert shown.count(" beat") >= 2
 
 
-@pytest.mark.quick
 def test_evaluate_ranks_links_on_request(cliques):
     given = ("--models", "ps", "--parameters", "{ps: {dim: 8, epochs: 2}}", "--rank", 5)
     texts = ("--texts", cliques[1])

@@ -324,7 +324,9 @@ def test_a_cluster_that_is_full_is_said(engine, graph, tmp_path, monkeypatch):
 
     naps = [nap.remote(str(path)) for path in busy]
     try:
+        until = time.monotonic() + 120
         while not all(path.exists() for path in busy):
+            assert time.monotonic() < until
             time.sleep(0.05)
         monkeypatch.setattr("pairgram.engine.ray.PLACE_SECONDS", 2.0)
         with pytest.raises(PairgramError, match="Ray found no free worker within 2 s"):

@@ -196,7 +196,6 @@ def test_nodes_that_came_or_changed_since():
     assert {"new", "a1"} <= set(found)
 
 
-@pytest.mark.quick
 def test_a_stopped_training_goes_on_to_the_same_bits(tmp_path):
     whole = build("cane").fit(world())
 

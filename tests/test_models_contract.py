@@ -9,7 +9,7 @@ import pytest
 import pairgram as pg
 from pairgram.errors import ParameterError
 from pairgram.models import METHODS
-from worlds import READS_TEXT, SIZE, SMALL, TRAINED, WORD_VECTORS, build, world
+from worlds import READS_TEXT, SIZE, SMALL, TRAINED, WORD_VECTORS, build, build_brief, world
 
 # Another value of every parameter, from the one in use.
 OTHER = {
@@ -74,6 +74,13 @@ def fitted():
     return {method: build(method).fit(graph) for method in METHODS}
 
 
+@pytest.fixture(scope="module")
+def briefly():
+    """The same after a moment of training."""
+    graph = world()
+    return {method: build_brief(method).fit(graph) for method in METHODS}
+
+
 def tables(model):
     vectors = model.vectors_
     return [vectors.center] if vectors.context is None else [vectors.center, vectors.context]
@@ -133,7 +140,7 @@ def test_bits_do_not_depend_on_threads(method, fitted, monkeypatch):
 
 
 def other_value(method, name):
-    old = build(method).get_params()[name]
+    old = build_brief(method).get_params()[name]
     return OTHER[name](old)
 
 
@@ -148,22 +155,22 @@ def parameters():
 
 @pytest.mark.quick
 @pytest.mark.parametrize(("method", "name"), parameters())
-def test_every_parameter_does_something(method, name, fitted):
+def test_every_parameter_does_something(method, name, briefly):
     graph = world(directed=name == "directed")
-    before = build(method).fit(graph) if name == "directed" else fitted[method]
-    after = build(method, **{name: other_value(method, name)}).fit(graph)
+    before = build_brief(method).fit(graph) if name == "directed" else briefly[method]
+    after = build_brief(method, **{name: other_value(method, name)}).fit(graph)
     assert differ(before, after)
 
 
 @pytest.mark.quick
 @methods
-def test_rule_changes_scores_alone(method, fitted):
-    rules = fitted[method].rules_
+def test_rule_changes_scores_alone(method, briefly):
+    rules = briefly[method].rules_
     pairs = list(itertools.combinations(world().names.tolist(), 2))
     for rule in rules:
-        model = build(method, rule=rule).fit(world())
-        assert_equal(model, fitted[method])
-        np.testing.assert_array_equal(model.score(pairs), fitted[method].score(pairs, rule=rule))
+        model = build_brief(method, rule=rule).fit(world())
+        assert_equal(model, briefly[method])
+        np.testing.assert_array_equal(model.score(pairs), briefly[method].score(pairs, rule=rule))
     with pytest.raises(ParameterError, match="The 'rule' parameter of"):
         build(method, rule="best").fit(world())
 
@@ -172,7 +179,7 @@ def test_rule_changes_scores_alone(method, fitted):
 @methods
 def test_survives_isolated_nodes_and_empty_texts(method):
     graph = world(extra=["alone", "lonely"])
-    model = build(method).fit(graph)
+    model = build_brief(method).fit(graph)
     assert len(model.vectors_) == 2 * SIZE + 2
     assert all(np.isfinite(table).all() for table in tables(model))
     found = model.suggest(node="alone", k=50)
@@ -188,7 +195,7 @@ def test_survives_isolated_nodes_and_empty_texts(method):
 @pytest.mark.parametrize("directed", [False, True])
 def test_save_and_load_give_the_same_model(method, directed, tmp_path):
     graph = world(directed, extra=["alone"])
-    model = build(method, directed=directed).fit(graph)
+    model = build_brief(method, directed=directed).fit(graph)
     model.save(tmp_path / "model")
     loaded = pg.load(tmp_path / "model")
     assert type(loaded) is type(model)
@@ -235,7 +242,7 @@ def test_fit_changes_no_input(method):
     }  # fmt: skip
     before = {name: array.copy() for name, array in arrays.items()}
     texts, fingerprint = graph.texts, graph.fingerprint
-    model = build(method)
+    model = build_brief(method)
     given = model.get_params()
     model.fit(graph)
     for name, array in arrays.items():

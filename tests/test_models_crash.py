@@ -213,7 +213,9 @@ def test_readers_in_other_processes_while_one_writes(folder):
     os.close(writing)
     follower, said = pg.load(folder), set()
     while len(said) < 4 * COMPACT:
-        said.add(int.from_bytes(os.read(reading, 4), "little"))
+        number = os.read(reading, 4)
+        assert number, "the process that adds has ended by itself"
+        said.add(int.from_bytes(number, "little"))
         assert said <= added_by(pg.load(folder))
         follower.refresh()
         assert said <= added_by(follower)

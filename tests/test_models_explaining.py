@@ -26,7 +26,6 @@ def slow_effect(model, text, word, target, rule):
     return scores[0] - scores[1]
 
 
-@pytest.mark.quick
 @readers
 def test_effects_are_the_differences_of_scores(method, fitted):
     model = fitted[method]

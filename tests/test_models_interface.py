@@ -9,7 +9,7 @@ from sklearn.base import clone
 import pairgram as pg
 from pairgram.errors import InputError, NotFittedError, ParameterError, UnknownNodeError
 from pairgram.models import METHODS
-from worlds import DIRECTED, READS_TEXT, SIZE, TRAINED, build, world
+from worlds import DIRECTED, READS_TEXT, SIZE, TRAINED, build, build_brief, world
 
 methods = pytest.mark.parametrize("method", METHODS)
 trained = pytest.mark.parametrize("method", TRAINED)
@@ -18,13 +18,13 @@ trained = pytest.mark.parametrize("method", TRAINED)
 @pytest.fixture(scope="module")
 def fitted():
     graph = world()
-    return {method: build(method).fit(graph) for method in METHODS}
+    return {method: build_brief(method).fit(graph) for method in METHODS}
 
 
 @pytest.fixture(scope="module")
 def along_arcs():
     graph = world(directed=True)
-    return {method: build(method, directed=True).fit(graph) for method in DIRECTED}
+    return {method: build_brief(method, directed=True).fit(graph) for method in DIRECTED}
 
 
 class Strange:
@@ -85,10 +85,10 @@ def test_set_params_stores_and_refuses_unknown_names(method):
 @pytest.mark.quick
 @trained
 def test_numbers_of_numpy_fit_and_save(method, tmp_path, fitted):
-    given = build(method).get_params()
+    given = build_brief(method).get_params()
     rate = {k: np.float64(given[k]) for k in ("learning_rate", "l2") if given.get(k) is not None}
     size = {"dim": np.int64(16)} if "dim" in given else {}
-    model = build(method, **size, **rate)
+    model = build_brief(method, **size, **rate)
     model.fit(world()).save(tmp_path / "model")
     np.testing.assert_array_equal(model.vectors_.center, fitted[method].vectors_.center)
     assert pg.load(tmp_path / "model").get_params() == fitted[method].get_params()
@@ -97,7 +97,7 @@ def test_numbers_of_numpy_fit_and_save(method, tmp_path, fitted):
 @pytest.mark.quick
 @trained
 def test_the_largest_seed_works(method):
-    center = build(method, seed=2**63 - 1).fit(world()).vectors_.center
+    center = build_brief(method, seed=2**63 - 1).fit(world()).vectors_.center
     assert np.isfinite(center).all()
 
 
@@ -133,7 +133,7 @@ def test_a_graph_without_edges_or_of_another_type_is_one_clear_line(method):
 @pytest.mark.quick
 @methods
 def test_a_failed_fit_keeps_the_old_one(method, fitted):
-    model = build(method).fit(world())
+    model = build_brief(method).fit(world())
     with pytest.raises(InputError):
         model.fit(None)
     np.testing.assert_array_equal(model.vectors_.center, fitted[method].vectors_.center)
@@ -193,7 +193,7 @@ def test_directions_need_a_directed_model(method, fitted):
     for direction in ("out", "in"):
         with pytest.raises(ParameterError, match=f"direction='{direction}' needs a model fitted"):
             fitted[method].suggest(node="a0", direction=direction)
-    undirected = build(method).fit(world(directed=True))
+    undirected = build_brief(method).fit(world(directed=True))
     with pytest.raises(ParameterError, match="needs a model fitted"):
         undirected.suggest(node="a0", direction="out")
 

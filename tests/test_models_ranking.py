@@ -118,7 +118,6 @@ def test_where_there_is_no_ranker(graph, split):
     assert pg.TGE(dim=8, epochs=1, threads=1).fit(split.train).ranking_ is None
 
 
-@pytest.mark.quick
 def test_what_is_away_is_not_seen(graph):
     rehearsal = rehearse(graph, cleaner("words"), 3)
     assert len(rehearsal.queries) == 32

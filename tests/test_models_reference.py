@@ -1,12 +1,16 @@
 """Our skip-gram beside gensim's, on the same walks."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 
 import pairgram as pg
 from pairgram.sampling.walks import iter_walks
 
-gensim = pytest.importorskip("gensim.models", reason="needs the extra 'reference'")
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("gensim") is None, reason="needs the extra 'reference'"
+)
 
 N, COMMUNITY = 300, 30
 SAME = {"window": 5, "negative": 5, "alpha": 0.025, "epochs": 1}
@@ -37,12 +41,14 @@ def auc(center, other, positive, negative):
 
 def by_gensim(graph, seed):
     """Centre and context vectors of gensim's skip-gram with negative sampling."""
+    from gensim.models import Word2Vec
+
     sentences = [
         [str(v) for v in walk if v >= 0]
         for block in iter_walks(graph, length=40, times=10, seed=seed)
         for walk in block.tolist()
     ]
-    model = gensim.Word2Vec(
+    model = Word2Vec(
         sentences, vector_size=32, sg=1, hs=0, min_count=0, sample=0, ns_exponent=0.75,
         shrink_windows=False, min_alpha=0.025e-3, workers=1, seed=seed, **SAME,
     )  # fmt: skip

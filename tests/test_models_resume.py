@@ -52,8 +52,12 @@ def tables(model):
     return [vectors.center] if vectors.context is None else [vectors.center, vectors.context]
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("method", RESUMED)
+def quick_where_it_is(method):
+    """Steps of torch take a second in all."""
+    return pytest.param(method, marks=() if method in READS_TEXT else pytest.mark.quick)
+
+
+@pytest.mark.parametrize("method", [quick_where_it_is(method) for method in RESUMED])
 def test_resumed_at_every_turn(method, tmp_path, monkeypatch):
     monkeypatch.setattr("pairgram.engine.local.available_threads", lambda: 8)
     graph, counter = world(), BreakAt()

@@ -117,7 +117,6 @@ def test_an_epoch_may_take_some_links_drawn_anew():
     assert every.batches == LinkFeed(graph, SETTINGS).batches
 
 
-@pytest.mark.quick
 def test_gradients_do_not_depend_on_the_parts(monkeypatch):
     parts, encoder = loaded()
     words = parts.tokenize(world().texts).ids
@@ -160,7 +159,6 @@ def test_validation_is_the_mean_of_one_over_the_rank(monkeypatch):
     assert LinkRanking(graph, trials, words, 0, "cpu").score(encoder) >= score
 
 
-@pytest.mark.quick
 def test_training_ends_when_validation_stops_and_the_best_weights_stay(monkeypatch):
     graph = planted()
     tuned = build("sentence_encoder", epochs=8, patience=2, learning_rate=0.003).fit(graph)

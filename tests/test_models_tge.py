@@ -163,7 +163,6 @@ def test_cleaning_changes_the_words():
     assert models[0].stats_["words"] != models[1].stats_["words"]
 
 
-@pytest.mark.quick
 def test_training_ends_when_the_score_stalls():
     graph = planted(size=30)
     scores = []
@@ -185,7 +184,6 @@ def test_training_ends_when_the_score_stalls():
     assert every.stats_["pairs"] > stats["pairs"]  # no link held back
 
 
-@pytest.mark.quick
 def test_a_refit_is_a_training_on_all_links_of_the_best_length():
     graph = planted(size=30)
     given = {"encoder": "bag", "epochs": 40, "batch_size": 32, "ranker": False}
@@ -289,7 +287,6 @@ def test_save_and_load_read_new_texts_alike(encoder, fitted, tmp_path):
     np.testing.assert_array_equal(pg.load(tmp_path / "again").embed(new), model.embed(new))
 
 
-@pytest.mark.quick
 def test_loading_and_node_queries_need_no_torch(fitted, tmp_path):
     fitted["bag"].save(tmp_path / "model")
     code = (
@@ -369,7 +366,6 @@ def test_training_needs_no_file_or_terminal_library():
     assert done.stdout.split() == ["1", "4", "1", "4"]
 
 
-@pytest.mark.quick
 def test_with_contexts_from_text_what_is_kept_does_not_grow_with_the_graph(tmp_path):
     sizes = []
     for n in (10, 100):

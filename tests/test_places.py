@@ -17,6 +17,10 @@ from pairgram.io.places import Place
 from pairgram.sampling.pairs import PairSampler
 from pairgram.sampling.shards import write_shards
 from s3_server import serving
+from text_graphs import worded
+
+# A shard of each of two workers after ten turns, and what names them.
+SHARDS = ["000000010-0000", "000000010-0001", "latest"]
 
 
 @pytest.fixture
@@ -122,3 +126,22 @@ def test_structure_training_resumes_from_an_object_store(store, small_graph):
     assert list(objects) == ["/bucket/runs/state"]
     got = pg.PS(dim=8, epochs=4).fit(small_graph, place).vectors_
     np.testing.assert_array_equal(got.center, expected.center)
+
+
+def test_workers_that_train_together_resume_from_an_object_store(store, tmp_path):
+    pytest.importorskip("torch")
+    from team_processes import ProcessEngine
+
+    uri, objects = store
+    graph, place = worded(), uri.format("runs/text")
+
+    def model():
+        return pg.TGE(dim=8, preset="best", epochs=2, patience=0, threads=1, ranker=False)
+
+    expected = model().fit(graph, engine=ProcessEngine(2, tmp_path)).vectors_
+    with pytest.raises(KeyboardInterrupt):
+        model().fit(graph, place, engine=ProcessEngine(2, tmp_path, last=9))
+    assert sorted(objects) == [f"/bucket/runs/text.{end}" for end in SHARDS]
+    got = model().fit(graph, place, engine=ProcessEngine(2, tmp_path)).vectors_
+    np.testing.assert_array_equal(got.center, expected.center)
+    np.testing.assert_array_equal(got.context, expected.context)

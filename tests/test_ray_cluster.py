@@ -1,5 +1,6 @@
 """Several Ray nodes on one machine, one of which is killed in the middle of the work."""
 
+import importlib.util
 import time
 
 import numpy as np
@@ -14,10 +15,13 @@ from pairgram.training import checkpoint as checkpoints
 from pairgram.training import owned
 from text_graphs import worded
 
-ray = pytest.importorskip("ray", reason="the extra 'ray' is not installed")
-cluster_utils = pytest.importorskip("ray.cluster_utils")
-
-pytestmark = pytest.mark.slow
+# Ray itself is imported by the fixture: it would take a second of every run that looks here.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("ray") is None, reason="the extra 'ray' is not installed"
+    ),
+]
 N = 2000
 
 
@@ -30,15 +34,19 @@ def graph():
 
 @pytest.fixture
 def cluster(monkeypatch):
+    from ray.cluster_utils import Cluster
+
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    started = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    started = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     yield started
     started.shutdown()
 
 
 def kill(cluster, node):
     """End a node at once; its workers may outlive it by seconds, so wait until it is given up."""
+    import ray
+
     cluster.remove_node(node, allow_graceful=False)
     until = time.monotonic() + 60
     while any(one["Alive"] and one["NodeID"] == node.node_id for one in ray.nodes()):

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,18 +36,19 @@ def test_a_new_model_is_loaded_under_load(folder):
             while not stop.is_set():
                 found.append(post(server.port, "/suggest", {"text": "red", "k": 50}))
 
-        threads = [threading.Thread(target=client) for _ in range(3)]
-        for thread in threads:
-            thread.start()
-        other.save(folder)
-        status, answer = post(server.port, "/reload", None, headers=bearer())
-        assert (status, answer) == (200, {"generation": 2, "nodes": 17})
-        until = len(found) + 6
-        while len(found) < until:
-            time.sleep(0.01)
-        stop.set()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(3) as pool:
+            clients = [pool.submit(client) for _ in range(3)]
+            try:
+                other.save(folder)
+                status, answer = post(server.port, "/reload", None, headers=bearer())
+                assert (status, answer) == (200, {"generation": 2, "nodes": 17})
+                until = len(found) + 6
+                # A client that fails ends the wait, and says why below.
+                wait_until(lambda: len(found) >= until or any(c.done() for c in clients), 120)
+            finally:
+                stop.set()
+            for one in clients:
+                one.result()
     assert {status for status, _ in found} == {200}
     sizes = {answer["generation"]: len(answer["suggestions"]) for _, answer in found}
     assert sizes == {1: 16, 2: 17}

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from pairgram.errors import InputError
-from pairgram.text.latent import BUCKETS, LETTERS, LatentSpace, _in_steps
+from pairgram.text import latent
+from pairgram.text.latent import (
+    BUCKETS,
+    LETTERS,
+    LatentSpace,
+    _counts,
+    _exact_directions,
+    _in_steps,
+    _strong_directions,
+)
 from pairgram.text.spelling import ngram_ids
 
 pytestmark = pytest.mark.quick
@@ -49,6 +58,32 @@ def test_vectors_are_projected_weights_of_length_one():
         length = np.linalg.norm(expected)
         np.testing.assert_allclose(row, expected / length if length else expected, atol=1e-4)
     assert not found[4].any()
+
+
+def test_directions_are_those_of_a_full_decomposition():
+    random = np.random.default_rng(0)
+    texts = [[f"w{w}" for w in random.integers(0, 30, 6)] for _ in range(40)]
+    texts += texts[:5]  # twice: some values are 0
+    space = LatentSpace.fit(texts, 1, seed=0)
+    weighed = space._weigh(space._raw(*_counts(texts)))
+    _, values, expected = np.linalg.svd(weighed.toarray().astype(np.float64), full_matrices=False)
+    found = _exact_directions(weighed, len(texts))
+    rank = int((values > 1e-6 * values[0]).sum())
+    assert rank == 40
+    np.testing.assert_allclose(np.abs((found.T[:rank] * expected[:rank]).sum(1)), 1, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0)[:rank], 1, atol=1e-9)
+    assert not found[:, rank:].any()
+    # The way of many texts comes near to it, the strongest directions first.
+    near = _strong_directions(weighed, 30, seed=0)
+    np.testing.assert_allclose(np.abs((near[:, :5] * found[:, :5]).sum(0)), 1, atol=1e-2)
+
+
+def test_few_and_many_texts_find_one_space(monkeypatch):
+    texts = [[f"w{i % 7}", f"v{i % 5}"] for i in range(60)]
+    exact = LatentSpace.fit(texts, 12, seed=0).vectors(texts)
+    monkeypatch.setattr(latent, "EXACT_TEXTS", 0)
+    near = LatentSpace.fit(texts, 12, seed=0).vectors(texts)
+    np.testing.assert_allclose(near @ near.T, exact @ exact.T, atol=0.05)
 
 
 def test_rarity_is_counted_in_texts():

@@ -1,12 +1,12 @@
 """The pretrained encoder with a tiny transformer that is built here."""
 
+import importlib.util
 import json
 
 import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers", reason="needs the extra 'lm'")
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra 'lm'")
 
 import pairgram as pg  # noqa: E402
@@ -23,6 +23,10 @@ from pairgram.text.pieces import Pretrained  # noqa: E402
 from pairgram.text.vocabulary import Vocabulary  # noqa: E402
 from pairgram.training.text_optimizer import TextOptimizer  # noqa: E402
 
+# Tests import transformers themselves: it takes seconds, in every process that looks at this file.
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is None, reason="needs the extra 'lm'"
+)
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "blue", "boat", "##s", "apple", "pie"]
 TEXTS = ["Red boats", "", "blue apple pie red boat", "zebra"]
 WIDTH, LONGEST = 16, 12
@@ -41,6 +45,8 @@ def write_tokenizer(folder):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder in the layout of sentence-transformers."""
+    import transformers
+
     place = tmp_path_factory.mktemp("tiny")
     torch.manual_seed(0)
     config = transformers.BertConfig(
@@ -75,6 +81,8 @@ def batch_of(encoder, tokens):
 
 def slow_vectors(encoder, folder, texts):
     """One text at a time, read by the model as its own library loads it."""
+    import transformers
+
     model = transformers.BertModel.from_pretrained(folder).eval()
     pieces = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     rows = []
@@ -104,6 +112,8 @@ def test_vectors_are_those_of_the_library(encoder, spec, folder):
 
 
 def test_transformers_that_are_no_bert_are_built_by_their_library(folder, tmp_path):
+    import transformers
+
     config = transformers.DistilBertConfig(
         vocab_size=len(PIECES), dim=WIDTH, n_layers=1, n_heads=2, hidden_dim=32,
         max_position_embeddings=32,
@@ -126,6 +136,8 @@ def test_transformers_that_are_no_bert_are_built_by_their_library(folder, tmp_pa
 
 
 def test_a_bert_is_that_of_the_library_weight_by_weight(folder):
+    import transformers
+
     from pairgram.text.encoders.bert import Bert
 
     theirs = transformers.BertModel.from_pretrained(folder).eval()
@@ -219,6 +231,8 @@ def fitted(folder):
 
 
 def test_tge_fine_tunes_a_transformer(fitted, folder):
+    import transformers
+
     found = {s.node[:3] for s in fitted.suggest("red boats", k=6, rule="context")}
     assert found == {"red"}
     start = transformers.BertModel.from_pretrained(folder).state_dict()

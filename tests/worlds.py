@@ -91,6 +91,19 @@ SMALL = {
         "threads": 1,
     },
 }
+# Less training, for promises that hold however well the world is learnt.
+BRIEF = {
+    "deepwalk": {"times": 4},
+    "node2vec": {"times": 4},
+    "paper2vec": {"times": 4},
+    "line": {"per_edge": 40},
+    "tge": {"epochs": 2},
+    "cane": {"epochs": 2},
+    "stne": {"epochs": 2},
+    "graphgan": {"epochs": 2},
+    "sentence_encoder": {"epochs": 2},
+    "graphsage": {"epochs": 2},
+}
 # Methods that draw and train; the others are the same whatever the seed.
 TRAINED = [method for method, cls in METHODS.items() if "seed" in cls.constraints]
 # Those of them that follow arcs, and those that can be interrupted.
@@ -121,6 +134,11 @@ def build(method, **more):
     if "directed" not in METHODS[method].constraints:
         more.pop("directed", None)
     return METHODS[method](**(SMALL[method] | more))
+
+
+def build_brief(method, **more):
+    """Make a model that trains for a moment."""
+    return build(method, **(BRIEF.get(method, {}) | more))
 
 
 def shuffled(model):

@@ -19,6 +19,8 @@ FEWEST_TEXTS = 2
 """Texts that a word must be in to have a direction of its own; its letters always count."""
 MOST_TEXTS = 60_000
 """Texts that the directions are found from; of more, a random part."""
+EXACT_TEXTS = 1_000
+"""Up to as many texts the directions are exact: their products are a small matrix."""
 LETTERS = 0.5
 ITERATIONS = 2
 FAINTEST = 1e-30
@@ -62,8 +64,6 @@ class LatentSpace:
     @classmethod
     def fit(cls, texts: Cut, dim: int, seed: int) -> "LatentSpace":
         """Find the directions of texts, given as words; at most as many as there are texts."""
-        from sklearn.utils.extmath import randomized_svd
-
         counts, distinct = _counts(texts)
         frequency = np.bincount(counts.indices, minlength=len(distinct))
         words = tuple(w for w, n in zip(distinct, frequency, strict=True) if n >= FEWEST_TEXTS)
@@ -80,10 +80,11 @@ class LatentSpace:
             weighed = weighed[np.sort(drawn)]
         wanted = min(dim, *weighed.shape)
         # Signs are free: the towers on top learn them.
-        _, _, turned = randomized_svd(
-            weighed, wanted, n_iter=ITERATIONS, random_state=seed % 2**32, flip_sign=False
-        )
-        return cls(words, space.idf, *_in_steps(turned.T))
+        if len(texts) <= EXACT_TEXTS:
+            directions = _exact_directions(weighed, wanted)
+        else:
+            directions = _strong_directions(weighed, wanted, seed)
+        return cls(words, space.idf, *_in_steps(directions))
 
     @property
     def dim(self) -> int:
@@ -149,6 +150,28 @@ def unit(rows: Table) -> Table:
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled: Table = (rows / np.where(length > 0, length, 1)).astype(np.float32)
     return scaled
+
+
+def _strong_directions(weighed: Any, wanted: int, seed: int) -> NDArray[Any]:
+    """Directions of the largest singular values, nearly, shape (v, wanted)."""
+    from sklearn.utils.extmath import randomized_svd
+
+    _, _, turned = randomized_svd(
+        weighed, wanted, n_iter=ITERATIONS, random_state=seed % 2**32, flip_sign=False
+    )
+    directions: NDArray[Any] = turned.T
+    return directions
+
+
+def _exact_directions(weighed: Any, wanted: int) -> NDArray[Any]:
+    """Directions of the largest singular values, shape (v, wanted); 0 for values that are 0."""
+    rows = weighed.astype(np.float64)
+    squares, turned = np.linalg.eigh((rows @ rows.T).toarray())
+    strongest = slice(None, -wanted - 1, -1)
+    values, turned = np.sqrt(np.maximum(squares[strongest], 0)), turned[:, strongest]
+    there = values > 1e-6 * values.max(initial=0)  # squares have eight digits fewer
+    directions: NDArray[Any] = rows.T @ (turned / np.where(there, values, np.inf))
+    return directions
 
 
 def _in_steps(rows: NDArray[Any]) -> tuple[NDArray[np.int8], Table]:
