@@ -8,8 +8,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from torch import Tensor, nn
 
+from pairgram.kernels.ready import gather_links
 from pairgram.search.clues import Look
 from pairgram.search.graph_judge import FAINTEST, LIFT, SHARE, WAYS, GraphJudge
 from pairgram.training.ranker import by_feature, log_sum_exp
@@ -109,20 +111,16 @@ class Batch:
         self, looks: Sequence[Look], rows: Sequence[NDArray[np.float32]], device: Any
     ) -> None:
         sizes = np.array([len(some) for some in rows])
-        first = np.cumsum(sizes) - sizes
-        sides = [
-            np.concatenate(
-                [getattr(look, side) + at for look, at in zip(looks, first, strict=True)]
-            )
-            for side in ("voter", "voted", "giver", "taker")
-        ]
+        first = (np.cumsum(sizes) - sizes).astype(np.int32)
         query = np.repeat(np.arange(len(looks)), sizes)
         degree = np.concatenate([look.degree for look in looks])
-        self.rows, self.query, self.degree, *ends = (
-            torch.from_numpy(part).to(device)
-            for part in (np.concatenate(rows), query, degree, *sides)
+        self.rows, self.query, self.degree = (
+            torch.from_numpy(part).to(device) for part in (np.concatenate(rows), query, degree)
         )
-        self._ways = (ends[0], ends[1]), (ends[2], ends[3])
+        self._ways = [
+            _Links(_joined(looks, by, first), _joined(looks, to, first), len(query), device)
+            for by, to in (("voter", "voted"), ("giver", "taker"))
+        ]
         self.queries = len(looks)
 
     def softmax(self, scores: Tensor) -> Tensor:
@@ -136,13 +134,68 @@ class Batch:
 
         Way 0 is over all links, way 1 over those given from the voter to the voted.
         """
-        by, to = self._ways[way]
-        return torch.zeros_like(rows).index_add(0, to, rows.index_select(0, by))
+        return self._ways[way].sums(rows)
 
     def loss(self, scores: Tensor, links: Tensor) -> Tensor:
         """Mean over the links of log(1 + Σ over other nodes of e^(s_other − s_link))."""
         others = log_sum_exp(scores[~links], self.query[~links], self.queries)
         return F.softplus(others.index_select(0, self.query[links]) - scores[links]).mean()
+
+
+class _Links:
+    """Links of a batch: `by` votes for `to`, both (e,).
+
+    On the CPU they are sparse rows, read by a kernel: no table is as long as the links.
+    """
+
+    def __init__(
+        self, by: NDArray[np.int32], to: NDArray[np.int32], count: int, device: Any
+    ) -> None:
+        self._ends: tuple[Tensor, ...] = ()
+        if torch.device(device).type != "cpu":
+            self._ends = torch.from_numpy(by).to(device), torch.from_numpy(to).to(device)
+            return
+        links = csr_array((np.ones(len(by), np.int8), (to, by)), shape=(count, count))
+        self.voters, self.voted = (
+            (half.indptr.astype(np.int32), half.indices.astype(np.int32))
+            for half in (links, links.tocsc())
+        )
+
+    def sums(self, rows: Tensor) -> Tensor:
+        """Σ of the rows of those who vote for each node, shape (c, d)."""
+        if not self._ends:
+            return _Sums.apply(rows, self)
+        by, to = self._ends
+        return torch.zeros_like(rows).index_add(0, to, rows.index_select(0, by))
+
+
+class _Sums(torch.autograd.Function):
+    """`_Links.sums` by the kernel: its gradient is the same along the links turned round."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, links: _Links) -> Tensor:
+        """Sums over who votes for a node."""
+        ctx.links = links
+        return _added_up(links.voters, rows)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        """Sums over whom a node votes for."""
+        return _added_up(ctx.links.voted, gradients[0]), None
+
+
+def _added_up(links: tuple[NDArray[np.int32], NDArray[np.int32]], rows: Tensor) -> Tensor:
+    given = rows.detach().contiguous()
+    sums = torch.empty_like(given)
+    gather_links(*links, given.numpy(), sums.numpy())
+    return sums
+
+
+def _joined(looks: Sequence[Look], side: str, first: NDArray[np.int32]) -> NDArray[np.int32]:
+    """One side of the links of all looks, as rows of the batch."""
+    parts = [getattr(look, side) + at for look, at in zip(looks, first, strict=True)]
+    joined: NDArray[np.int32] = np.concatenate(parts)
+    return joined
 
 
 def train_graph_judge(
