@@ -40,6 +40,7 @@ GROUPS = {
     "without towers": ("tower", "tower_gap", "tower_log_share", "query_query"),
     "without latent points": ("latent", "latent_near"),
     "without degrees": ("degree", "given", "taken"),
+    "without levels": ("level", "level_gap"),
 }  # fmt: skip
 
 
@@ -66,6 +67,7 @@ def measure(name: str, device: str) -> dict[str, object]:
     }
     rows["without links (nobody is asked)"] = judged("alone", lambda look: look, rounds=0)
     rows["without the direction of links"] = judged("undirected", undirected)
+    rows["without what heads find in all nodes"] = judged("narrow", lambda look: look, given=0)
     rows["one round of asking"] = judged("once", lambda look: look, rounds=1)
     for part, column in PARTS.items():
         at = FEATURES.index(column)
@@ -89,7 +91,9 @@ def without(look: Look, gone: Sequence[str]) -> Look:
 def undirected(look: Look) -> Look:
     """A look at which nobody knows in which direction a link was given."""
     nothing = np.empty(0, np.int32)
-    return replace(without(look, ("given", "taken")), giver=nothing, taker=nothing)
+    return replace(
+        without(look, ("given", "taken", "level", "level_gap")), giver=nothing, taker=nothing
+    )
 
 
 def by_the_other(

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from pairgram.search.clues import FEATURES, Clues, node_vectors
 from pairgram.search.exact import largest
+from pairgram.search.levels import HOLD, levels
 from pairgram.search.lexical import LexicalIndex
 from pairgram.search.votes import Ballots
 from pairgram.text.latent import LatentSpace
@@ -106,6 +107,11 @@ def test_features_of_a_look(world):
     near = lexical / lexical.max() + by_phrases / by_phrases.max()
     close = (near[look.places] + likeness / likeness.max()) / 3
     np.testing.assert_allclose(column["close"], close, rtol=1e-4, atol=1e-6)
+    level = levels(links[1])[look.places]
+    weight = (close / close.max()) ** 6
+    middle = (weight * level).sum() / weight.sum()
+    np.testing.assert_allclose(column["level"], level, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(column["level_gap"], level - middle, rtol=1e-4, atol=1e-5)
 
 
 def test_links_among_the_nodes_of_a_look(world):
@@ -134,6 +140,12 @@ def test_an_added_node_with_the_text_and_links_of_a_known_one_looks_like_it(worl
     added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
     (look,) = clues.look([["green", "n3"]], space.vectors([["green", "n3"]]), added)
     assert len(look.features) == len(look.places) + 2
+    # No links, no level: it stands where the texts like the query's do.
+    middle = (
+        look.features[0, FEATURES.index("level")] - look.features[0, FEATURES.index("level_gap")]
+    )
+    assert look.features[-1, FEATURES.index("level_gap")] == 0
+    assert look.features[-1, FEATURES.index("level")] == pytest.approx(middle, abs=1e-5)
     known = look.places.tolist().index(7)
     np.testing.assert_allclose(look.features[-2], look.features[known], rtol=1e-4, atol=1e-5)
     assert set(look.voter[look.voted == known]) == set(look.voter[look.voted == len(look.places)])
@@ -146,3 +158,18 @@ def test_neighbours_of_a_node_describe_it():
     some = links.toarray()[3] @ points
     np.testing.assert_allclose(near[3], some / max(np.linalg.norm(some), 1e-9), atol=1e-5)
     assert as_query.shape == as_node.shape == (len(texts), 4)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 1000))
+def test_levels_are_those_of_the_whole_system(seed):
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 12))
+    arcs = (random.random((n, n)) < 0.3).astype(np.float64)
+    np.fill_diagonal(arcs, 0)
+    # One row an arc, h_u - h_v = 1, and one a node that holds it at 0.
+    rows = [np.eye(n)[u] - np.eye(n)[v] for u, v in zip(*np.nonzero(arcs), strict=True)]
+    system = np.array([*rows, *np.sqrt(HOLD) * np.eye(n)])
+    wanted = np.array([1.0] * len(rows) + [0.0] * n)
+    slow = np.linalg.lstsq(system, wanted, rcond=None)[0]
+    np.testing.assert_allclose(levels(csr_array(arcs)), slow, atol=5e-3)

@@ -192,6 +192,9 @@ def slow_scores(net, look, rows):
     for r in range(len(net.ask)):
         asked = np.array([np.exp(layer(f"ask.{r}", h)) for h in state])
         heads = asked / asked.sum(axis=0)
+        given = np.array([layer(f"give.{r}", h) for h in state])
+        found = [sum(a * g for a, g in zip(head, given, strict=True)) for head in heads.T]
+        whole = layer(f"whole.{r}", np.concatenate(found))
         after = []
         for x, h in enumerate(state):
             read = [h]
@@ -206,7 +209,7 @@ def slow_scores(net, look, rows):
                 votes = np.log(chance + 1e-6) + 7
                 even = votes - np.log(look.degree[x]) / 2
                 read += [0.3 * votes, 0.3 * even, told]
-            merged = relu(layer(f"merge.{r}", np.concatenate(read)))
+            merged = relu(layer(f"merge.{r}", np.concatenate(read)) + whole)
             after.append(h + layer(f"back.{r}", merged))
         state = after
     rest = rows @ w["linear.weight"][0]
@@ -217,7 +220,9 @@ def slow_scores(net, look, rows):
 def test_the_graph_judge_in_torch_and_in_numpy_is_the_slow_one():
     torch.manual_seed(0)
     random = np.random.default_rng(0)
-    net = GraphJudgeNet(len(FEATURES), GraphJudgeSettings(hidden=6, heads=2, told=3)).eval()
+    net = GraphJudgeNet(
+        len(FEATURES), GraphJudgeSettings(hidden=6, heads=2, told=3, given=2)
+    ).eval()
     looks = [a_look(random, size) for size in (9, 5, 1)]
     rows = [look.features for look in looks]
     together = net(Batch(looks, rows, "cpu")).detach().numpy()

@@ -23,8 +23,8 @@ Cut = Callable[[str], list[str]]
 
 BESIDE = "ranking/"
 """Beginning of the names of its weights in a model folder."""
-EARLIER = ("ranker/", "judge/")
-"""Beginnings of the names of judges that read no links, or not their direction, after `BESIDE`."""
+EARLIER = ("ranker/", "judge/", "reader/")
+"""Beginnings of the names of judges that read no links, or no direction, or no levels."""
 MOST_KEPT = 1 << 28
 TABLES = ("rank_points", "rank_near", "rank_query", "rank_node")
 
@@ -60,7 +60,7 @@ class Ranking:
         parts = {
             "space": self.space.arrays(),
             "towers": self.towers.weights,
-            "reader": self.ranker.judge.arrays(),
+            "panel": self.ranker.judge.arrays(),
         }
         return {f"{p}/{name}": a for p, arrays in parts.items() for name, a in arrays.items()}
 
@@ -71,7 +71,7 @@ class Ranking:
     @classmethod
     def load(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> "Ranking":
         """Read what the two gave; what does not fit raises `InputError`."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "reader": {}}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "panel": {}}
         try:
             for name, array in arrays.items():
                 part, _, rest = name.partition("/")
@@ -80,7 +80,7 @@ class Ranking:
             notes = RankingNotes(**stored)
         except (KeyError, TypeError, UnicodeDecodeError):
             raise InputError("The ranker is damaged: parts of it are missing.") from None
-        judge = GraphJudge.from_arrays(parts["reader"])
+        judge = GraphJudge.from_arrays(parts["panel"])
         return cls(space, Towers(parts["towers"]), Ranker(judge), notes)
 
 

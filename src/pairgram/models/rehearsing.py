@@ -24,8 +24,8 @@ logger = logging.getLogger(__name__)
 IntArray = NDArray[np.int64]
 
 POINTS = 256
-SHARES = ((0.2, 4000), (0.05, 10_000))
-"""Nodes that play new ones: a fifth up to so many, of a large graph a twentieth up to so many."""
+SHARES = ((0.2, 8000), (0.1, 22_000))
+"""Nodes that play new ones: a fifth up to so many, of a large graph a tenth up to so many."""
 FEWEST_QUERIES = 20
 AWAY = 0.05
 """Share of the nodes that are away from the graph at a time."""

@@ -1,4 +1,4 @@
-"""What speaks for a link from a new text to a known node: words, towers, votes of neighbours."""
+"""What speaks for a link from a new text to a known node: words, towers, levels, neighbours."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.search.exact import largest
+from pairgram.search.levels import levels
 from pairgram.search.lexical import LexicalIndex
 from pairgram.search.towers import Table, Towers, neighbour_means
 from pairgram.search.votes import Ballots
@@ -31,7 +32,7 @@ TOGETHER = 32
 FEATURES = (
     "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node", "degree",
     "given", "taken", "tower", "tower_gap", "tower_log_share", "latent", "latent_near",
-    "query_query", "phrase", "phrase_share", "phrase_tfidf", "close",
+    "query_query", "phrase", "phrase_share", "phrase_tfidf", "close", "level", "level_gap",
 )  # fmt: skip
 
 
@@ -137,6 +138,7 @@ class Clues:
         given_by = arcs.T.tocsr()
         self._givers = Ballots(given_by)
         self._log_given, self._log_taken = _log_sizes(arcs), _log_sizes(given_by)
+        self._level = levels(arcs)
         self._bm25, self._tfidf, self._shared = LexicalIndex.family(texts)
         self._phrase, self._phrase_tfidf, _ = LexicalIndex.family([phrases(t) for t in texts])
         made = node_vectors(towers, points, links) if vectors is None else vectors
@@ -219,6 +221,7 @@ class Clues:
             "degree": self._log_degree[at],
             "given": self._log_given[at],
             "taken": self._log_taken[at],
+            "level": self._level[at],
             "tower": asked.tower[at],
             "latent": self._points[at] @ asked.point,
             "latent_near": self._near[at] @ asked.point,
@@ -243,6 +246,7 @@ class Clues:
             "degree": np.log1p(degree),
             "given": np.where(linked, self._log_given[added.home], 0),
             "taken": np.where(linked, self._log_taken[added.home], 0),
+            "level": np.where(linked, self._level[added.home], np.nan),
             "tower": self.towers.scale * (added.as_node @ asked.vector) + self.towers.prior(degree),
             "latent": added.points @ asked.point,
             "latent_near": added.near @ asked.point,
@@ -277,7 +281,14 @@ class Clues:
         yield raw["phrase"]
         yield by_phrases
         yield raw["phrase_tfidf"]
-        yield (by_words + by_phrases + likeness / _most(likeness[:known])) / 3
+        close = (by_words + by_phrases + likeness / _most(likeness[:known])) / 3
+        yield close
+        # A text, and a node without links, has the level of what is like the query.
+        weight = (close[:known] / _most(close[:known])) ** FALL
+        middle = (weight @ raw["level"][:known]) / max(float(weight.sum()), SMALLEST)
+        level = np.where(np.isnan(raw["level"]), middle, raw["level"])
+        yield level
+        yield level - middle
 
     def _mass_of(self, words: Words) -> float:
         """Σ of the idf of a text's distinct words; one that no node has is the rarest."""

@@ -18,7 +18,7 @@ FAINTEST, LIFT, SHARE = 1e-6, 7.0, 0.3
 WAYS = 2
 """Links are read all together, and those along which they were given by themselves."""
 LAYERS = ("enter", "deepen", "settle", "out")
-ROUND = ("ask", "tell", "merge", "back")
+ROUND = ("ask", "tell", "give", "merge", "whole", "back")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,8 @@ class GraphJudge:
     softmax a_k of its states and one of its links: x is drawn with the chance
     Σ over w linked to x of a_kw / d_w; besides, x is told Σ of T h_w / √(d_w d_x). Both change h_x.
     This is done twice, with heads and maps of their own: over all links, and over those that were
-    given from w to x: what a node cites is not what cites it, a parent is no child.
+    given from w to x: what a node cites is not what cites it, a parent is no child. Every node also
+    reads what its query's heads find in all of them: Σ_w a_kw G h_w.
 
     Attributes
     ----------
@@ -65,7 +66,9 @@ class GraphJudge:
                 votes = np.log(came[:, : asked.shape[1]] + FAINTEST) + LIFT
                 even = votes - np.log(degree) / 2
                 read += [SHARE * votes, SHARE * even, came[:, asked.shape[1] :] / root]
-            merged = self._relu(f"merge.{number}", np.hstack(read))
+            found = heads.T @ self._linear(f"give.{number}", state)
+            whole = self._linear(f"whole.{number}", found.reshape(1, -1))
+            merged = np.maximum(self._linear(f"merge.{number}", np.hstack(read)) + whole, 0)
             state = state + self._linear(f"back.{number}", merged)
         rest = scaled @ self.weights["linear.weight"].T
         scores: Floats = (self._linear("out", self._relu("settle", state)) + rest)[:, 0]

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from pairgram.kernels.ready import gather_links
 from pairgram.search.clues import Look
 from pairgram.search.graph_judge import FAINTEST, LIFT, SHARE, WAYS, GraphJudge
-from pairgram.training.ranker import by_feature, log_sum_exp
+from pairgram.training.ranker import by_feature, log_sum_exp, scaled
 
 Mask = NDArray[np.bool_]
 
@@ -28,6 +28,8 @@ class GraphJudgeSettings:
     hidden, heads, told
         Length of a node's state, heads of a round, and numbers that a node tells its neighbours;
         both for all links and again for those along their direction.
+    given
+        Numbers that a node gives to what each head finds in all nodes.
     rounds
         How often nodes are asked.
     dropout
@@ -46,6 +48,7 @@ class GraphJudgeSettings:
     hidden: int = 64
     heads: int = 4
     told: int = 16
+    given: int = 8
     rounds: int = 2
     dropout: float = 0.1
     epochs: int = 10
@@ -70,7 +73,10 @@ class GraphJudgeNet(nn.Module):
         self.ask = nn.ModuleList(nn.Linear(size, WAYS * heads) for _ in rounds)
         self.tell = nn.ModuleList(nn.Linear(size, WAYS * told) for _ in rounds)
         read = size + WAYS * (2 * heads + told)
+        self.give = nn.ModuleList(nn.Linear(size, settings.given) for _ in rounds)
         self.merge = nn.ModuleList(nn.Linear(read, size) for _ in rounds)
+        found = WAYS * heads * settings.given
+        self.whole = nn.ModuleList(nn.Linear(found, size) for _ in rounds)
         self.back = nn.ModuleList(nn.Linear(size, size) for _ in rounds)
         self.settle, self.out = nn.Linear(size, size), nn.Linear(size, 1)
         self.dropout = nn.Dropout(settings.dropout)
@@ -79,8 +85,8 @@ class GraphJudgeNet(nn.Module):
         """Scores of all nodes of a batch, shape (c,)."""
         degree, root = batch.degree[:, None], batch.degree.sqrt()[:, None]
         state = self.dropout(self.deepen(self.enter(batch.rows).relu()).relu())
-        layers = zip(self.ask, self.tell, self.merge, self.back, strict=True)
-        for ask, tell, merge, back in layers:
+        layers = zip(self.ask, self.tell, self.give, self.merge, self.whole, self.back, strict=True)
+        for ask, tell, give, merge, whole, back in layers:
             heads, told = batch.softmax(ask(state)), tell(state) / root  # (c, WAYS·heads), …
             read, halves = [state], (heads.chunk(WAYS, 1), told.chunk(WAYS, 1))
             for way, (asked, said) in enumerate(zip(*halves, strict=True)):
@@ -88,7 +94,8 @@ class GraphJudgeNet(nn.Module):
                 votes = (came[:, : asked.shape[1]] + FAINTEST).log() + LIFT
                 even = votes - degree.log() / 2
                 read += [SHARE * votes, SHARE * even, came[:, asked.shape[1] :] / root]
-            merged = merge(torch.cat(read, 1)).relu()
+            found = whole(batch.found(heads, give(state)))  # (queries, hidden)
+            merged = (merge(torch.cat(read, 1)) + found.index_select(0, batch.query)).relu()
             state = state + back(self.dropout(merged))
         scores: Tensor = self.out(self.settle(state).relu()) + self.linear(batch.rows)
         return scores[:, 0]
@@ -128,6 +135,13 @@ class Batch:
         heads = [log_sum_exp(one, self.query, self.queries) for one in scores.unbind(1)]
         # The gradient of x[index] adds up in any order; that of index_select in one.
         return (scores - torch.stack(heads, 1).index_select(0, self.query)).exp()
+
+    def found(self, heads: Tensor, rows: Tensor) -> Tensor:
+        """Sums of rows within each query under every head, shape (queries, heads · d)."""
+        products = (heads[:, :, None] * rows[:, None, :]).flatten(1)
+        return products.new_zeros(self.queries, products.shape[1]).index_add(
+            0, self.query, products
+        )
 
     def gather(self, way: int, rows: Tensor) -> Tensor:
         """Sums of the voters' rows by the nodes that they vote for, shape (c, d).
@@ -223,14 +237,14 @@ def train_graph_judge(
         Where to work.
     """
     some = [i for i, mask in enumerate(is_link) if mask.any()]
-    mean, spread, scaled = by_feature([look.features for look in looks], some)
+    mean, spread = by_feature([look.features for look in looks], some)
     random = np.random.default_rng(seed)
     batches = -(-len(some) // settings.batch_size)
     fewest = min(settings.least_steps, settings.most_epochs * batches)
     steps = max(settings.epochs * batches, fewest)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        net = GraphJudgeNet(scaled[0].shape[1], settings).to(device)
+        net = GraphJudgeNet(len(mean), settings).to(device)
         optimizer = torch.optim.AdamW(net.parameters(), weight_decay=settings.decay)
         for step in range(steps):
             if step % batches == 0:
@@ -238,7 +252,9 @@ def train_graph_judge(
             chosen = order[step % batches].tolist()
             warm = min(1.0, (step + 1) / settings.warm)
             optimizer.param_groups[0]["lr"] = settings.learning_rate * warm * (1 - step / steps)
-            batch = Batch([looks[some[i]] for i in chosen], [scaled[i] for i in chosen], device)
+            seen = [looks[some[i]] for i in chosen]
+            # Scaled anew in every pass: all of them at once would take their memory twice.
+            batch = Batch(seen, [scaled(look.features, mean, spread) for look in seen], device)
             links = torch.from_numpy(np.concatenate([is_link[some[i]] for i in chosen])).to(device)
             loss = batch.loss(net(batch), links)
             optimizer.zero_grad(set_to_none=True)

@@ -102,11 +102,12 @@ def train_judge(
     """
     some = [i for i, mask in enumerate(is_link) if mask.any()]
     is_link = [is_link[i] for i in some]
-    mean, spread, scaled = by_feature(features, some)
+    mean, spread = by_feature(features, some)
+    even = [scaled(features[i], mean, spread) for i in some]
 
     def loss(net: JudgeNet, chosen: NDArray[np.int64], random: np.random.Generator) -> Tensor:
         drawn = [(i, _some(is_link[i], settings.most, random)) for i in chosen.tolist()]
-        rows = np.concatenate([scaled[i][kept] for i, kept in drawn])
+        rows = np.concatenate([even[i][kept] for i, kept in drawn])
         links = np.concatenate([is_link[i][kept] for i, kept in drawn])
         query = np.repeat(np.arange(len(drawn)), [len(kept) for _, kept in drawn])
         on_device = [torch.from_numpy(part).to(device) for part in (rows, links, query)]
@@ -114,20 +115,24 @@ def train_judge(
 
     width = features[0].shape[1]
     members = [
-        descend(loss, len(scaled), width, settings, seed + k, device)
-        for k in range(settings.members)
+        descend(loss, len(even), width, settings, seed + k, device) for k in range(settings.members)
     ]
     return Judge(mean, spread, tuple(members))
 
 
-def by_feature(features: Sequence[Table], some: Sequence[int]) -> tuple[Table, Table, list[Table]]:
-    """Mean and spread of every feature in some queries, shape (f,), and those queries scaled."""
+def by_feature(features: Sequence[Table], some: Sequence[int]) -> tuple[Table, Table]:
+    """Mean and spread of every feature in some queries, both (f,)."""
     chosen = [features[i] for i in some]
     count, zero = max(sum(map(len, chosen)), 1), np.zeros(features[0].shape[1])
     mean = sum((rows.sum(axis=0, dtype=np.float64) for rows in chosen), zero) / count
     squares = sum((((rows - mean) ** 2).sum(axis=0) for rows in chosen), zero)
-    low, wide = mean.astype(np.float32), (np.sqrt(squares / count) + SMALLEST).astype(np.float32)
-    return low, wide, [np.clip((rows - low) / wide, -BOUND, BOUND) for rows in chosen]
+    return mean.astype(np.float32), (np.sqrt(squares / count) + SMALLEST).astype(np.float32)
+
+
+def scaled(rows: Table, mean: Table, spread: Table) -> Table:
+    """Features less their mean, over their spread, cut at ± `BOUND`; shape of the rows."""
+    even: Table = np.clip((rows - mean) / spread, -BOUND, BOUND)
+    return even
 
 
 def descend(
