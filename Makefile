@@ -10,7 +10,7 @@ PYTEST  = $(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 ENGINE ?= local
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo check format test test-slow bench bench-quick bench-peers docs screenshots wheel clean
+.PHONY: help install demo check format test test-slow test-cluster bench bench-quick bench-peers docs screenshots wheel clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,6 +43,9 @@ test: $(STAMP) ## all tests but those marked slow
 
 test-slow: $(STAMP) ## the tests marked slow, one after the other
 	$(BIN)/pytest -m slow
+
+test-cluster: $(STAMP) ## of these, the tests that kill nodes of a Ray cluster
+	$(BIN)/pytest -m slow tests/test_ray_cluster.py
 
 bench: $(STAMP) ## the tables in results/, from PAIRGRAM_DATA
 	$(BIN)/pairgram bench paper

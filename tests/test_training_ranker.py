@@ -14,6 +14,7 @@ from pairgram.training.graph_judge import (
     Batch,
     GraphJudgeNet,
     GraphJudgeSettings,
+    _Parts,
     train_graph_judge,
 )
 from pairgram.training.ranker import (
@@ -252,20 +253,40 @@ def test_the_graph_judge_learns_to_ask_the_right_node():
     np.testing.assert_array_equal(judge.scores(looks[3]), again.scores(looks[3]))
 
 
-def test_the_graph_judge_repeats_itself_on_two_threads():
-    """So many nodes that sums are shared between threads."""
+def test_the_graph_judge_is_the_same_on_one_thread_and_on_two():
+    """So many nodes that sums would be shared between threads."""
     random, before = np.random.default_rng(3), torch.get_num_threads()
-    looks = [a_look(random, 600, links=0.02, features=4) for _ in range(16)]
+    looks = [a_look(random, 600, links=0.02, features=4) for _ in range(15)]
     masks = [look.features[:, 0] > 2 for look in looks]
-    settings = GraphJudgeSettings(epochs=3, most_epochs=3)
+    settings = GraphJudgeSettings(epochs=3, most_epochs=3, batch_size=7)
+    judges = []
     try:
-        torch.set_num_threads(2)
-        first, *others = (train_graph_judge(looks, masks, settings, seed=0) for _ in range(4))
+        for threads in (1, 2, 2):
+            torch.set_num_threads(threads)
+            judges.append(train_graph_judge(looks, masks, settings, seed=0))
+            assert torch.get_num_threads() == threads
     finally:
         torch.set_num_threads(before)
+    first, *others = judges
     for other in others:
         for name, array in first.weights.items():
             np.testing.assert_array_equal(other.weights[name], array, err_msg=name)
+
+
+@pytest.mark.quick
+def test_gradients_of_a_batch_are_the_sums_of_its_parts():
+    torch.manual_seed(0)
+    random = np.random.default_rng(1)
+    net = GraphJudgeNet(4, GraphJudgeSettings(hidden=6, heads=2, told=3, given=2, dropout=0))
+    looks = [a_look(random, size, features=4) for size in (9, 5, 7)]
+    masks = [look.features[:, 0] > 0 for look in looks]
+    batch = Batch(looks, [look.features for look in looks], "cpu")
+    loss = batch.loss(net(batch), torch.from_numpy(np.concatenate(masks)))
+    whole = torch.autograd.grad(loss / sum(map(np.sum, masks)), list(net.parameters()))
+    with _Parts(net, 0, "cpu") as parts:
+        parts.descend(looks, masks, lambda look: look.features)
+    for weight, expected in zip(net.parameters(), whole, strict=True):
+        np.testing.assert_allclose(weight.grad, expected, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.quick

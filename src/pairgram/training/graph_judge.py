@@ -1,6 +1,7 @@
 """Training of the judge that reads nodes with their links."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,9 @@ from pairgram.search.graph_judge import FAINTEST, LIFT, SHARE, WAYS, GraphJudge
 from pairgram.training.ranker import by_feature, log_sum_exp, scaled
 
 Mask = NDArray[np.bool_]
+
+PARTS = 2
+"""Parts of a batch whose gradients are found side by side."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,12 @@ class GraphJudgeNet(nn.Module):
         self.whole = nn.ModuleList(nn.Linear(found, size) for _ in rounds)
         self.back = nn.ModuleList(nn.Linear(size, size) for _ in rounds)
         self.settle, self.out = nn.Linear(size, size), nn.Linear(size, 1)
-        self.dropout = nn.Dropout(settings.dropout)
+        self._left_out = settings.dropout
 
-    def forward(self, batch: "Batch") -> Tensor:
-        """Scores of all nodes of a batch, shape (c,)."""
+    def forward(self, batch: "Batch", draws: torch.Generator | None = None) -> Tensor:
+        """Scores of all nodes of a batch, shape (c,); `draws` say what is left out in training."""
         degree, root = batch.degree[:, None], batch.degree.sqrt()[:, None]
-        state = self.dropout(self.deepen(self.enter(batch.rows).relu()).relu())
+        state = self._some(self.deepen(self.enter(batch.rows).relu()).relu(), draws)
         layers = zip(self.ask, self.tell, self.give, self.merge, self.whole, self.back, strict=True)
         for ask, tell, give, merge, whole, back in layers:
             heads, told = batch.softmax(ask(state)), tell(state) / root  # (c, WAYS·heads), …
@@ -96,9 +100,16 @@ class GraphJudgeNet(nn.Module):
                 read += [SHARE * votes, SHARE * even, came[:, asked.shape[1] :] / root]
             found = whole(batch.found(heads, give(state)))  # (queries, hidden)
             merged = (merge(torch.cat(read, 1)) + found.index_select(0, batch.query)).relu()
-            state = state + back(self.dropout(merged))
+            state = state + back(self._some(merged, draws))
         scores: Tensor = self.out(self.settle(state).relu()) + self.linear(batch.rows)
         return scores[:, 0]
+
+    def _some(self, state: Tensor, draws: torch.Generator | None) -> Tensor:
+        """A state of which some numbers are left out, the others larger for it."""
+        if draws is None or not self._left_out:
+            return state
+        kept = torch.rand(state.shape, generator=draws, device=state.device) >= self._left_out
+        return state * kept / (1 - self._left_out)
 
 
 class Batch:
@@ -151,9 +162,9 @@ class Batch:
         return self._ways[way].sums(rows)
 
     def loss(self, scores: Tensor, links: Tensor) -> Tensor:
-        """Mean over the links of log(1 + Σ over other nodes of e^(s_other − s_link))."""
+        """Σ over the links of log(1 + Σ over other nodes of e^(s_other − s_link))."""
         others = log_sum_exp(scores[~links], self.query[~links], self.queries)
-        return F.softplus(others.index_select(0, self.query[links]) - scores[links]).mean()
+        return F.softplus(others.index_select(0, self.query[links]) - scores[links]).sum()
 
 
 class _Links:
@@ -245,21 +256,67 @@ def train_graph_judge(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         net = GraphJudgeNet(len(mean), settings).to(device)
-        optimizer = torch.optim.AdamW(net.parameters(), weight_decay=settings.decay)
+    optimizer = torch.optim.AdamW(net.parameters(), weight_decay=settings.decay)
+    with _Parts(net, seed, device) as parts:
         for step in range(steps):
             if step % batches == 0:
                 order = np.array_split(random.permutation(len(some)), batches)
-            chosen = order[step % batches].tolist()
+            chosen = [some[i] for i in order[step % batches].tolist()]
             warm = min(1.0, (step + 1) / settings.warm)
             optimizer.param_groups[0]["lr"] = settings.learning_rate * warm * (1 - step / steps)
-            seen = [looks[some[i]] for i in chosen]
             # Scaled anew in every pass: all of them at once would take their memory twice.
-            batch = Batch(seen, [scaled(look.features, mean, spread) for look in seen], device)
-            links = torch.from_numpy(np.concatenate([is_link[some[i]] for i in chosen])).to(device)
-            loss = batch.loss(net(batch), links)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
+            parts.descend(
+                [looks[i] for i in chosen], [is_link[i] for i in chosen],
+                lambda look: scaled(look.features, mean, spread),
+            )  # fmt: skip
             nn.utils.clip_grad_norm_(net.parameters(), settings.longest)
             optimizer.step()
     weights = {name: array.detach().cpu().numpy() for name, array in net.state_dict().items()}
     return GraphJudge(mean, spread, weights)
+
+
+class _Parts:
+    """Finds the gradients of a batch part by part, side by side, and adds them up in order.
+
+    There are as many parts at any number of threads, each on one thread and with its own draws of
+    what is left out: the same seed gives the same bits on one thread and on two.
+    """
+
+    def __init__(self, net: GraphJudgeNet, seed: int, device: Any) -> None:
+        self._net, self._device, self._threads = net, device, torch.get_num_threads()
+        self._weights = list(net.parameters())
+        self._draws = [
+            torch.Generator(device).manual_seed(PARTS * seed + part) for part in range(PARTS)
+        ]
+
+    def __enter__(self) -> "_Parts":
+        # New threads take the number that is set when they begin.
+        torch.set_num_threads(1)
+        alone = torch.device(self._device).type != "cpu"
+        self._pool = ThreadPoolExecutor(1 if alone else min(PARTS, self._threads))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+        torch.set_num_threads(self._threads)
+
+    def descend(
+        self,
+        looks: Sequence[Look],
+        is_link: Sequence[Mask],
+        rows: Callable[[Look], NDArray[np.float32]],
+    ) -> None:
+        """Set the gradient of the mean loss over the links of a batch."""
+        links = sum(int(mask.sum()) for mask in is_link)
+
+        def gradients(part: int) -> tuple[Tensor, ...]:
+            mine = looks[part::PARTS]
+            batch = Batch(mine, [rows(look) for look in mine], self._device)
+            wanted = torch.from_numpy(np.concatenate(is_link[part::PARTS])).to(self._device)
+            loss = batch.loss(self._net(batch, self._draws[part]), wanted) / links
+            found: tuple[Tensor, ...] = torch.autograd.grad(loss, self._weights)
+            return found
+
+        found = list(self._pool.map(gradients, range(min(PARTS, len(looks)))))
+        for weight, *parts in zip(self._weights, *found, strict=True):
+            weight.grad = sum(parts[1:], parts[0])
