@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 import pairgram as pg
 from pairgram.engine import LocalEngine
 from pairgram.errors import FileFormatError, InputError
+from pairgram.io.tensors import map_tensors, write_tensors
 from pairgram.search import neighbours
 from pairgram.text.ragged import Ragged
 from pairgram.training.paragraph import DocumentWords
 from pairgram.training.partition import partition
 from pairgram.training.settings import Settings, noise_mass
 from pairgram.training.sgns import train
-from worlds import build, world
+from worlds import build, build_brief, world
 
 TEN = {
     "a": "red red boat", "b": "blue boat", "c": "zebra", "d": "", "e": "blue zebra",
@@ -140,6 +141,25 @@ def test_bad_input_is_one_line(tmp_path):
             build("paper2vec").fit(graph)
         assert "\n" not in str(caught.value)
     build("paper2vec").fit(world()).save(tmp_path / "model")
-    (tmp_path / "model" / "weights.safetensors").unlink()
-    with pytest.raises(FileFormatError, match="lacks the degrees"):
+    file = tmp_path / "model" / "vectors.safetensors"
+    kept = {k: v.copy() for k, v in map_tensors(file).items() if k in ("center", "context")}
+    write_tensors(file, kept)
+    with pytest.raises(FileFormatError, match="lacks the links between texts"):
         pg.load(tmp_path / "model")
+
+
+@pytest.mark.quick
+def test_noise_of_links_between_texts_follows_the_nodes(tmp_path):
+    model = build_brief("paper2vec").fit(world())
+    own = dict(zip(model.graph_.names, model._noise_degree(model.graph_), strict=True))
+    between = {v: own[v] - model.graph_.degree[model.graph_.position(v)] for v in own}
+    assert sum(between.values()) == 2 * model.stats_["text_links"] > 0
+    model.save(tmp_path / "model")
+    for one in (model, pg.load(tmp_path / "model")):
+        one.partial_fit([("new", "a1")], texts={"new": "red apple 9"})
+        graph = one.graph_
+        degree = dict(zip(graph.names, one._noise_degree(graph) - graph.degree, strict=True))
+        assert degree == between | {"new": 0}
+    model.save(tmp_path / "model")
+    again = pg.load(tmp_path / "model")
+    np.testing.assert_array_equal(again._noise_degree(again.graph_), model._noise_degree(graph))

@@ -7,7 +7,7 @@ import pairgram as pg
 from pairgram.errors import InputError, ParameterError, UnknownNodeError
 from pairgram.models import METHODS
 from pairgram.models.tge_weights import net_weights
-from worlds import READS_TEXT, SIZE, build, world
+from worlds import READS_TEXT, SIZE, build, build_brief, world
 
 
 def without(node):
@@ -100,3 +100,55 @@ def test_what_cannot_go_on_is_one_line():
         model.partial_fit([("a", "c")])
     model.partial_fit([("c", "a", "part_of")])
     assert set(model.relations_.names) == {"is_a", "part_of", "^is_a", "^part_of"}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("date", [np.array([3.0, 1.0]), np.array(["2001", "2003"], "M8[Y]")])
+def test_weights_and_dates_go_on(date):
+    graph = pg.TextGraph.from_edges(["d", "a"], ["c", "b"], weight=[2.0, 4.0], date=date)
+    model = pg.DeepWalk(dim=8, length=10, times=2).fit(graph).partial_fit([("c", "b"), ("a", "b")])
+    known = model.graph_
+    ends = [
+        (known.names[u], known.names[v]) for u, v in zip(known.source, known.target, strict=True)
+    ]
+    assert dict(zip(ends, known.weight.tolist(), strict=True)) == {
+        ("d", "c"): 2, ("a", "b"): 5, ("c", "b"): 1
+    }  # fmt: skip
+    dated = dict(zip(ends, known.date, strict=True))
+    assert (dated["d", "c"], dated["a", "b"]) == tuple(graph.date)
+    assert np.isnan(dated["c", "b"]) if date.dtype.kind == "f" else np.isnat(dated["c", "b"])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("method", ["ps", "tge"])
+def test_what_fails_leaves_the_model_as_it_was(method, tmp_path, monkeypatch):
+    model = build_brief(method).fit(world())
+    if method in READS_TEXT:
+        model.add({"new": "red apple"})
+    before, kept = model.score([("a0", "a1")]), dict(model.__dict__)
+    monkeypatch.setattr(model, "_continue", raising, raising=True)
+    with pytest.raises(MemoryError):
+        model.partial_fit([("a0", "b3")])
+    monkeypatch.undo()
+    assert model.graph_ is kept["graph_"]
+    assert model.vectors_ is kept["vectors_"]
+    np.testing.assert_array_equal(model.score([("a0", "a1")]), before)
+    assert model.has("new") == (method in READS_TEXT)
+    model.save(tmp_path / "m")
+    assert pg.load(tmp_path / "m").has("new") == (method in READS_TEXT)
+
+
+def raising(graph, epochs):
+    """In the place of training: the memory is over."""
+    raise MemoryError
+
+
+@pytest.mark.quick
+def test_a_node_that_was_added_starts_its_context_at_zero():
+    model = build_brief("tge", contexts="table").fit(world())
+    model.add({"new": "red apple"})
+    model.partial_fit([("new", "a1")])
+    center, context = model.vectors_.center, model.vectors_.context
+    assert np.isfinite(center).all()
+    assert np.isfinite(context).all()
+    assert np.abs(context[model.graph_.position("new")]).max() > 0

@@ -5,6 +5,8 @@ import pytest
 
 import pairgram as pg
 from pairgram.errors import FileFormatError, InputError, ParameterError
+from pairgram.evaluation.fusing import fit_fusion
+from pairgram.evaluation.tuning import tune
 from pairgram.models.ranking import TABLES, RankingNotes
 from pairgram.models.rehearsing import mrr_of, rehearse
 from pairgram.text.cleaning import cleaner
@@ -59,6 +61,13 @@ def test_new_texts_are_ranked_and_the_others_rules_stay(model, split):
     assert model.suggest("apple", k=1, explain=True)[0].explanation.rule == "calibrated"
     with pytest.raises(ParameterError, match="ranked"):
         model.suggest(node=split.train.names[0], rule="ranked")
+
+
+def test_scores_that_are_weighed_or_chosen_are_those_of_vectors(model, split):
+    assert fit_fusion(model, split).rule in model.rules_
+    # A space with one setting; on validation nodes the ranker's rule is the best.
+    best = tune(lambda given: build(), split, {}, metric="mrr", share=0.2)
+    assert "rule" not in best.chosen
 
 
 def test_scores_of_pairs_and_blocks_agree(model, split):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import pairgram as pg
-from pairgram.errors import FileFormatError
+from pairgram.errors import FileFormatError, PairgramError
 
 
 @pytest.fixture
@@ -82,3 +82,40 @@ def test_a_folder_without_edges_is_refused(folder):
 def test_no_folder_at_all(tmp_path):
     with pytest.raises(FileFormatError, match="is no pairgram model"):
         pg.load(tmp_path / "nothing")
+
+
+@pytest.mark.quick
+def test_weights_and_dates_of_edges_are_kept(tmp_path):
+    graph = pg.TextGraph.from_edges(
+        ["d", "a", "c"], ["c", "b", "b"], weight=[2.0, 1.0, 5.0],
+        date=np.array(["2001-05", "2003-01", "NaT"], "M8[M]"), directed=True,
+    )  # fmt: skip
+    pg.DeepWalk(dim=8, length=10, times=2).fit(graph).save(tmp_path / "model")
+    loaded = pg.load(tmp_path / "model").graph_
+    np.testing.assert_array_equal(loaded.weight, graph.weight)
+    np.testing.assert_array_equal(loaded.date, graph.date)
+    assert loaded.date.dtype.kind == graph.date.dtype.kind
+    assert loaded.fingerprint == graph.fingerprint
+
+
+@pytest.mark.quick
+def test_a_folder_with_other_edges_than_its_own_is_refused(tmp_path):
+    graph = pg.TextGraph.from_edges(["a", "b"], ["b", "c"], relation=["likes", "knows"])
+    pg.PS(dim=8).fit(graph).save(tmp_path / "one")
+    other = pg.TextGraph.from_edges(["a", "a"], ["b", "c"], relation=["likes", "knows"])
+    pg.PS(dim=8).fit(other).save(tmp_path / "other")
+    (tmp_path / "other" / "relations.parquet").replace(tmp_path / "one" / "relations.parquet")
+    with pytest.raises(FileFormatError, match="its relations are those of other edges"):
+        pg.load(tmp_path / "one")
+
+
+@pytest.mark.quick
+def test_a_folder_that_holds_another_method_now_is_not_taken_up(folder, small_graph):
+    reader, writer = pg.load(folder), pg.PS(dim=4, seed=5).fit(small_graph)
+    writer.save(folder)
+    reader.refresh()
+    assert (reader.dim, reader.seed) == (4, 5)
+    pg.DeepWalk(dim=8, length=10, times=2).fit(small_graph).save(folder)
+    with pytest.raises(PairgramError, match="holds DeepWalk now, no PS: load it again"):
+        reader.refresh()
+    assert reader.dim == 4

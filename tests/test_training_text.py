@@ -299,6 +299,19 @@ def test_links_held_back_are_out_of_the_graph():
     assert hold_back(world(), 0.05, seed=0)[1] is None
 
 
+@pytest.mark.quick
+def test_links_given_both_ways_are_held_back_both_ways():
+    ends = np.random.default_rng(0).integers(0, 200, (1500, 2))
+    both = np.vstack([ends, ends[:900, ::-1]])
+    graph = pg.TextGraph.from_edges(both[:, 0], both[:, 1], directed=True)
+    smaller, trials = hold_back(graph, 0.1, seed=0)
+    ends = zip(graph.source.tolist(), graph.target.tolist(), strict=True)
+    assert len(trials.center) == int(0.1 * len({frozenset(one) for one in ends}))
+    left = set(zip(smaller.source.tolist(), smaller.target.tolist(), strict=True))
+    for u, v in zip(trials.center.tolist(), trials.positive.tolist(), strict=True):
+        assert not {(u, v), (v, u)} & left
+
+
 def task_of(graph, encoder, vocabulary, tokens, **more):
     groups = groups_of(graph, **more)
     spelling = encoder.spell((*vocabulary.words, *tokens.unknown))

@@ -121,6 +121,8 @@ def _finish(
         f"  pairgram serve {folder}\n"
         f"  pairgram map {folder} -o map.html\n"
         f"  pairgram embed {folder} -o vectors.parquet\n"
-        "  pairgram evaluate dataset:icd10cm --models ps,tge --keep 0.8\n"
-        "  pairgram fit your-edges.tsv --texts your-texts.tsv --model tge -o model"
+        "  pairgram evaluate dataset:icd10cm --keep 0.8 --models ps,tge "
+        "--parameters '{tge: {preset: best, ranker: false}}'\n"
+        "  pairgram fit your-edges.tsv --texts your-texts.tsv --model tge --preset best "
+        "-o model"
     )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 Seed = Annotated[int, typer.Option(help="The same seed gives the same result.")]
 Threads = Annotated[
     int | None,
-    typer.Option(help="Threads or workers; all if not given. The result is the same."),
+    typer.Option(
+        help="Threads or workers; all if not given. From links alone the result is the same."
+    ),
 ]
 
 
@@ -59,7 +61,11 @@ class EngineFlags:
     """Where the work runs."""
 
     engine: Annotated[
-        str, _where("local, or ray for a cluster; the result is the same.", "--engine")
+        str,
+        _where(
+            "local, or ray for a cluster; the result is the same, for tge but for rounding.",
+            "--engine",
+        ),
     ] = "local"
     address: Annotated[
         str | None,

@@ -14,6 +14,7 @@ from pairgram.graph import TextGraph
 from pairgram.metrics import ranking
 from pairgram.models.fusing import Evidence
 from pairgram.search.fusion import FUSED, LEARNED, PARTS, Candidates, Fusion, scaled, search_weights
+from pairgram.search.ranker import RANKED
 from pairgram.split import Split, split_nodes, validation_split
 
 SHARE = 0.05
@@ -51,7 +52,8 @@ def fit_fusion(model: Any, split: Split) -> Fusion:
         raise InputError("No held-out node has a link, so nothing says how to weigh scores.")
     texts = query_texts(split, queries)
     placed, evidence = model.place(texts), Evidence(split.train, model.words)
-    rules = [rule for rule in placed.rules if rule != FUSED]
+    # Only scores of vectors are weighed: "ranked" reads words and votes itself.
+    rules = [rule for rule in placed.rules if rule not in (FUSED, RANKED)]
     mrr = _mrr(lambda rows: {rule: placed.block(rows, rule) for rule in rules}, queries)
     rule = max(rules, key=lambda name: mrr[name])
 

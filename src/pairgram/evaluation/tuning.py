@@ -11,6 +11,7 @@ import numpy as np
 from pairgram.errors import InputError, PairgramError, ParameterError
 from pairgram.evaluation.report import evaluate
 from pairgram.evaluation.table import by_rule
+from pairgram.search.ranker import RANKED
 from pairgram.split import Split, validation_split
 
 _LOG = logging.getLogger(__name__)
@@ -147,7 +148,7 @@ def tune(
         raise PairgramError(f"No setting could be trained: {'; '.join(sorted(map(str, reasons)))}.")
     best = max(ranked, key=lambda trial: (max(trial.scores), trial.score))
     chosen = dict(best.parameters)
-    if best.rule is not None:
+    if best.rule is not None and best.rule != RANKED:  # which a model has or has not, by itself
         chosen["rule"] = best.rule
     spent = time.perf_counter() - began
     return Tuned(chosen, float(best.score or 0.0), metric, validation.hash, spent, stopped, listed)

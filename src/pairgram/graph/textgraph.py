@@ -13,7 +13,7 @@ from pairgram.graph import csr
 from pairgram.graph.assemble import as_mask, count_texts, cut_relations, relation_table
 from pairgram.graph.construct import Constructors
 from pairgram.graph.fingerprint import hash_graph
-from pairgram.graph.inputs import Texts, align_texts
+from pairgram.graph.inputs import Texts, align_texts, as_dates, as_weights
 from pairgram.graph.lookup import find_positions
 from pairgram.graph.merge import count_reciprocal, merge_edges
 from pairgram.graph.parts import (
@@ -185,6 +185,14 @@ class TextGraph(Constructors):
         mask = as_mask(keep, self.n_edges, "with_edges")
         source, target = self.source[mask], self.target[mask]
         return self._cut(source, target, mask, cut_relations(self.relation, mask))
+
+    def with_values(self, weight: Any = None, date: Any = None) -> Self:
+        """Return the same edges with other weights and dates, shape (n_edges,), or none."""
+        return replace(
+            self,
+            weight=freeze(as_weights(weight, self.n_edges)),
+            date=freeze(as_dates(date, self.n_edges)),
+        )
 
     def induced(self, keep_nodes: NDArray[np.bool_]) -> "TextGraph":
         """Return the nodes of a mask, shape (n,), in order, and the edges between them."""

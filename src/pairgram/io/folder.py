@@ -65,6 +65,8 @@ class ModelFolder:
         Node labels, shape (n,), or None.
     relations
         Source, target and relation of the typed edges, shape (k,) each, or None.
+    weight, date
+        Weights and dates of the edges, shape (m,) each, or None.
     changes
         Records of the log.
     log_end
@@ -80,6 +82,8 @@ class ModelFolder:
     edges: Edges | None = None
     labels: list[str] | None = None
     relations: Relations | None = None
+    weight: NDArray[Any] | None = None
+    date: NDArray[Any] | None = None
     changes: list[bytes] = field(default_factory=list)
     log_end: int = 0
 
@@ -99,6 +103,8 @@ class Nodes:
     labels: Sequence[str] | None = None
     edges: tuple[NDArray[Any], NDArray[Any]] | None = None
     relations: Relations | None = None
+    weight: NDArray[Any] | None = None
+    date: NDArray[Any] | None = None
 
     def write(self, folder: Path, generation: int = 0) -> list[Path]:
         """Write the files of a generation; return their paths."""
@@ -107,7 +113,7 @@ class Nodes:
         _write_nodes(written[1], list(map(str, self.names)), self.texts, self.labels)
         if self.edges is not None:
             written.append(folder / numbered(EDGES, generation))
-            _write_edges(written[-1], self.edges)
+            _write_edges(written[-1], self.edges, {"weight": self.weight, "date": self.date})
         if self.relations is not None:
             written.append(folder / numbered(RELATIONS, generation))
             _write_relations(written[-1], self.relations)
@@ -204,6 +210,7 @@ def _read_generation(path: Path, config: dict[str, Any]) -> ModelFolder:
                 f"got the shape {matrix.shape}.",
             )
     changes, log_end = read_log(files[LOG])
+    edges, values = _read_edges(files[EDGES], len(names)) if files[EDGES].exists() else (None, {})
     return ModelFolder(
         config=config,
         tensors=map_tensors(path / WEIGHTS) if (path / WEIGHTS).exists() else {},
@@ -211,13 +218,14 @@ def _read_generation(path: Path, config: dict[str, Any]) -> ModelFolder:
         names=names,
         texts=texts,
         extra={file.stem: read_json(file) for file in path.glob("*.json") if _is_extra(file)},
-        edges=_read_edges(files[EDGES], len(names)) if files[EDGES].exists() else None,
+        edges=edges,
         labels=labels,
         relations=(
             _read_relations(files[RELATIONS], len(names)) if files[RELATIONS].exists() else None
         ),
         changes=changes,
         log_end=log_end,
+        **values,
     )
 
 
@@ -323,19 +331,25 @@ def _write_relations(path: Path, relations: Relations) -> None:
 
 
 def _read_relations(path: Path, n_nodes: int) -> Relations:
-    source, target = _read_edges(path, n_nodes)
+    (source, target), _ = _read_edges(path, n_nodes)
     return source, target, _read_table(path, "relation").column("relation").to_pylist()
 
 
-def _write_edges(path: Path, edges: tuple[NDArray[Any], NDArray[Any]]) -> None:
+def _write_edges(
+    path: Path,
+    edges: tuple[NDArray[Any], NDArray[Any]],
+    values: Mapping[str, NDArray[Any] | None],
+) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
     source, target = (np.asarray(side, dtype=np.int64) for side in edges)
-    parquet.write_table(pa.table({"source": source, "target": target}), path)
+    given = {name: array for name, array in values.items() if array is not None}
+    parquet.write_table(pa.table({"source": source, "target": target, **given}), path)
 
 
-def _read_edges(path: Path, n_nodes: int) -> Edges:
+def _read_edges(path: Path, n_nodes: int) -> tuple[Edges, dict[str, NDArray[Any]]]:
+    """The ends of the edges, and their weights and dates where they have them."""
     table = _read_table(path, "source", "target")
     source, target = (
         table.column(side).to_numpy().astype(np.int64, copy=False) for side in ("source", "target")
@@ -343,7 +357,12 @@ def _read_edges(path: Path, n_nodes: int) -> Edges:
     for side in (source, target):
         if len(side) and not 0 <= side.min() <= side.max() < n_nodes:
             raise FileFormatError(path, f"has positions outside of the {n_nodes} nodes.")
-    return source, target
+    values = {
+        name: table.column(name).to_numpy()
+        for name in ("weight", "date")
+        if name in table.column_names
+    }
+    return (source, target), values
 
 
 def _read_table(path: Path, *columns: str) -> Any:

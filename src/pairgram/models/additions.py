@@ -34,6 +34,14 @@ class Rows:
         self.labels += change.labels or [""] * len(change.ids)
         self.names += change.ids
 
+    def __copy__(self) -> "Rows":
+        """Rows that grow for themselves."""
+        copied = object.__new__(Rows)
+        copied.names, copied.texts, copied.labels = self.names[:], self.texts[:], self.labels[:]
+        copied._tables = {name: table.copy() for name, table in self._tables.items()}
+        copied._home = self._home.copy()
+        return copied
+
     def table(self, name: str, size: int) -> Table:
         """The first rows of a table, shape (size, dim); rows without a vector are NaN."""
         return self._tables[name][:size]

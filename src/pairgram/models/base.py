@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from pairgram.errors import InputError, NotFittedError, ParameterError
 from pairgram.graph import TextGraph
+from pairgram.models.additions import Additions
 from pairgram.models.curating import Curating
+from pairgram.models.moment import of_one_moment
 from pairgram.models.placed import aligned
 from pairgram.models.scoring import Tables, pair_terms, score_block, score_pairs
 from pairgram.vectors import Vectors
@@ -93,9 +95,13 @@ class Model(Curating):
             added by its text does not have.
         """
         self._check_fitted()
-        ends, catalog = list(pairs), self._catalog()
+        return self._score(list(pairs), rule)
+
+    @of_one_moment
+    def _score(self, pairs: Sequence[tuple[str, str]], rule: str | None) -> Floats:
+        catalog = self._catalog()
         find = catalog.positions if catalog.additions else self.graph_.positions
-        source, target = find([a for a, _ in ends]), find([b for _, b in ends])
+        source, target = find([a for a, _ in pairs]), find([b for _, b in pairs])
         if not catalog.additions:
             return self.score_positions(source, target, rule)
         return aligned(catalog.take(source), catalog.take(target), self._rule(rule))
@@ -142,6 +148,10 @@ class Model(Curating):
 
     def _more_tables(self) -> dict[str, NDArray[Any]]:
         """Arrays with a row for every node, beside the vectors."""
+        return {}
+
+    def _folded_parts(self, held: Additions) -> dict[str, Any]:
+        """Attributes that have an entry for every node, as they are with additions folded in."""
         return {}
 
     def _take_more(

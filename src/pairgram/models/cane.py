@@ -1,6 +1,6 @@
 """CANE: a vector for the structure, and a text vector that depends on the other node."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -15,6 +15,7 @@ from pairgram.models.cane_fit import anchors, averaged, learn
 from pairgram.models.cane_rank import rerank
 from pairgram.models.catalog import Catalog
 from pairgram.models.counting import CountingModel
+from pairgram.models.moment import of_one_moment
 from pairgram.models.reading import Table
 from pairgram.models.scoring import Floats, IntArray, Tables
 from pairgram.models.tge_fit import import_torch, torch_threads
@@ -221,14 +222,11 @@ class CANE(CountingModel):
         center = self.vectors_.center
         return center[source] * center[target]
 
-    def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
-        """Scores of links between known nodes, as of every model.
-
-        A node that came after the fit has no structure vector: its links score by "dot".
-        """
+    @of_one_moment
+    def _score(self, pairs: Sequence[tuple[str, str]], rule: str | None) -> Floats:
         catalog = self._catalog()
         if self._rule(rule) != PAIR or not catalog.additions:
-            return super().score(pairs, rule)
+            return super()._score(pairs, rule)
         ends = np.array([catalog.positions(pair) for pair in pairs], np.int64).reshape(-1, 2)
         return self._score_now(catalog, ends[:, 0], ends[:, 1])
 
@@ -265,8 +263,9 @@ class CANE(CountingModel):
         return super().build_index(chosen)
 
     def _rule_for(self, catalog: Catalog, query: Tables, rule: str | None, is_new: bool) -> str:
-        if is_new and (self.rule_ if rule is None else rule) == PAIR:
-            return self._rule(PAIR)
+        """The rule; "dot" for "pair" where the query came after the fit, without structure."""
+        if is_new and self._rule(rule) == PAIR:
+            return "dot"
         return super()._rule_for(catalog, query, rule, is_new)
 
     def _block_of_node(

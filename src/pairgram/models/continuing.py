@@ -1,9 +1,10 @@
 """The graph that `partial_fit` goes on with: the known one, new links and their new ends."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
@@ -49,12 +50,33 @@ def enlarged(
     relation = None
     if typed is not None:
         relation = [*(typed.names[code] for code in typed.code), *(edge[2] for edge in listed)]
-    weight = None if graph.weight is None or typed else np.append(graph.weight, np.ones(len(ends)))
     larger = TextGraph.from_edges(
-        source, target, names=graph.names, texts=graph.texts, relation=relation, weight=weight,
+        source,
+        target,
+        names=graph.names,
+        texts=graph.texts,
+        relation=relation,
         directed=graph.directed,
-    )  # fmt: skip
+    )
+    larger = larger.with_values(*_values(graph, ends))
     return larger if graph.labels is None else larger.with_labels(graph.labels)
+
+
+def _values(graph: TextGraph, ends: NDArray[np.int64]) -> tuple[Any, Any]:
+    """Weights and dates of the edges with new ones, (k, 2), which weigh 1 and have no date."""
+    weight, date = graph.weight, graph.date
+    if weight is not None:
+        weight = np.append(weight, np.ones(len(ends)))
+    if date is not None:
+        none = np.datetime64("NaT") if date.dtype.kind == "M" else np.nan
+        date = np.append(date, np.full(len(ends), none, date.dtype))
+    if weight is None and date is None:
+        return None, None
+    source, target = np.append(graph.source, ends[:, 0]), np.append(graph.target, ends[:, 1])
+    merged = TextGraph.from_edges(
+        source, target, names=graph.names, weight=weight, date=date, directed=graph.directed
+    )
+    return merged.weight, merged.date
 
 
 def _checked(edge: Sequence[str]) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from pairgram.graph import Adjacency, TextGraph
 from pairgram.models.catalog import Catalog
 from pairgram.models.finding import Finder
 from pairgram.models.keeping import WRITING, Keeping
+from pairgram.models.moment import of_one_moment
 from pairgram.models.naming import Namer
 from pairgram.models.placed import allowed, next_best, possible_rules
 from pairgram.models.scoring import Tables, pair_terms
@@ -84,6 +85,7 @@ class Curating(Keeping):
     def _fold_in_memory(self) -> None:
         """Make what was added part of the tables."""
 
+    @of_one_moment
     def suggest(
         self,
         text: str | None = None,
@@ -139,6 +141,7 @@ class Curating(Keeping):
         said = (self.explain(one.node, text, node=node, rule=rule) for one in found)
         return [replace(one, explanation=why) for one, why in zip(found, said, strict=True)]
 
+    @of_one_moment
     def explain(
         self,
         target: str,
@@ -316,14 +319,18 @@ class Curating(Keeping):
         self._check_fitted()
         params.check(type(self).__name__, {"epochs": params.Int(1)}, {"epochs": epochs})
         with WRITING:
-            graph = enlarged(self, edges, texts or {})
-            self._fold_in_memory()
+            graph, before = enlarged(self, edges, texts or {}), dict(self.__dict__)
+            try:
+                self._fold_in_memory()
+                self._continue(graph, epochs)
+                self._catalogs_, self._relations_ = {}, None
+                if self.index_ is not None:
+                    self.build_index(self.index_.rule)
+            except BaseException:
+                self.__dict__ = before  # what could not go on is as it was, in its folder too
+                raise
             self.close()
             self._home_ = None
-            self._continue(graph, epochs)
-            self._catalogs_, self._relations_ = {}, None
-            if self.index_ is not None:
-                self.build_index(self.index_.rule)
         return self
 
     def _continue(self, graph: TextGraph, epochs: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from pairgram import params
 from pairgram.errors import ParameterError
 from pairgram.models.catalog import Catalog
-from pairgram.models.scoring import Floats, Tables, pair_terms, unit_rows
+from pairgram.models.scoring import PRODUCTS, Floats, Tables, pair_terms, unit_rows
 from pairgram.search.fusion import FUSED
 from pairgram.search.ranker import RANKED
 
@@ -105,6 +105,8 @@ def explain(
     query = _query(model, catalog, source, said)
     is_new = source is None or source >= catalog.n_fitted
     chosen = model._rule_for(catalog, query, _learned(model, rule), is_new=is_new)
+    if chosen not in PRODUCTS:  # what reads two texts together has no terms: the vectors have
+        chosen = "dot"
     goal = catalog.take(np.array([aim]))
     score = float(_scores(query, goal, chosen)[0])
     words: list[Word] = []

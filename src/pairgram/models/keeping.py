@@ -4,6 +4,8 @@ import logging
 import threading
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -294,22 +296,22 @@ class Keeping(Estimator):
         home = state.get("_home_")
         if home is not None:
             state["_home_"] = Home(home.folder, home.generation, home.log_end)
+        held = self._additions_
+        if held is not None:  # a copy that adds adds for itself
+            state["_additions_"] = replace(held, rows=copy(held.rows))
         return state
 
 
 def merged(graph: TextGraph, vectors: Vectors, held: Additions) -> tuple[TextGraph, Vectors]:
     """Graph and vectors with the additions folded in: fitted nodes in order, then new ones."""
-    went = [v for v, row in held.gone.items() if row == NEW]
     moved = {v: row for v, row in held.gone.items() if row != NEW}
-    rows = np.flatnonzero(held.alive & (held.home == NEW))
+    keep, rows = survivors(graph.n_nodes, held)
     store = held.rows
     whole = graph.with_texts(
         {v: store.texts[row] for v, row in moved.items()},
         {v: store.labels[row] for v, row in moved.items()},
     ) if moved else graph  # fmt: skip
-    keep = np.ones(graph.n_nodes, bool)
-    keep[went] = False
-    whole = whole.induced(keep) if went else whole
+    whole = whole if keep.all() else whole.induced(keep)
     new = [[part[row] for row in rows] for part in (store.names, store.texts, store.labels)]
     whole = whole.with_nodes(*new) if len(rows) else whole
 
@@ -323,6 +325,13 @@ def merged(graph: TextGraph, vectors: Vectors, held: Additions) -> tuple[TextGra
     center = table(vectors.center, held.center)
     assert center is not None
     return whole, Vectors(center, table(vectors.context, held.context), whole.names)
+
+
+def survivors(n_nodes: int, held: Additions) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Which fitted nodes stay, shape (n,), and the rows of the new nodes that follow them."""
+    keep = np.ones(n_nodes, bool)
+    keep[[v for v, row in held.gone.items() if row == NEW]] = False
+    return keep, np.flatnonzero(held.alive & (held.home == NEW))
 
 
 def _checked(who: str, texts: Mapping[str, str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from pairgram.models.additions import NEW
 from pairgram.models.catalog import Catalog
 from pairgram.models.counting import CountingModel
 from pairgram.models.link_ranking import LINKS, STRUCTURE, LinkBoard, LinkRanking, moved
+from pairgram.models.moment import of_one_moment
 from pairgram.models.ranking import BESIDE
 from pairgram.models.reading import ranked_block
 from pairgram.models.scoring import Floats, IntArray
@@ -87,11 +88,11 @@ class LinkRankedModel(CountingModel):
         board = self._link_board() if self.rule_ == RANKED else None
         return None if board is None else board.features
 
-    def score(self, pairs: Iterable[tuple[str, str]], rule: str | None = None) -> Floats:
-        """Scores of links between known nodes, as of every model."""
+    @of_one_moment
+    def _score(self, pairs: Sequence[tuple[str, str]], rule: str | None) -> Floats:
         catalog, board = self._catalog(), self._board_for(rule)
         if board is None or not catalog.additions:
-            return super().score(pairs, rule)
+            return super()._score(pairs, rule)
         ends = np.array([catalog.positions(pair) for pair in pairs], np.int64).reshape(-1, 2)
         return board.scores(ends[:, 0], ends[:, 1], catalog.additions)
 

@@ -1,5 +1,6 @@
 """Paper2Vec: walks over links and likeness of texts, started from paragraph vectors."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -11,7 +12,9 @@ from pairgram import params
 from pairgram.engine import Engine, open_engine
 from pairgram.errors import InputError
 from pairgram.graph import TextGraph
+from pairgram.models.additions import Additions
 from pairgram.models.deepwalk import WALK_CONSTRAINTS
+from pairgram.models.keeping import survivors
 from pairgram.models.reading import needed_texts
 from pairgram.models.scoring import unit_rows
 from pairgram.models.sgns import SGNS_CONSTRAINTS, Callback, SgnsModel, Trained
@@ -149,7 +152,7 @@ class Paper2Vec(SgnsModel):
                 self._source(wider), graph, self._settings(wider), opened, files[1], callback,
                 wider.degree, start=documents,
             )  # fmt: skip
-        self._degree_ = wider.degree
+        self._text_degree_ = wider.degree - graph.degree
         self._remember(graph, Vectors(walks[0], walks[1], graph.names), texts[2], walks[2])
         self.stats_["text_links"] = wider.n_edges - graph.n_edges
         return self
@@ -206,16 +209,34 @@ class Paper2Vec(SgnsModel):
         return WalkWindows(sampler, graph.n_nodes, self.times, self.window)
 
     def _noise_degree(self, graph: TextGraph) -> NDArray[np.int64]:
-        """Degrees with the links between texts, which are not part of the model's graph."""
-        return self._degree_
+        """Degrees with the links between texts, which are not part of the model's graph.
 
-    def _weights(self) -> dict[str, NDArray[Any]]:
-        return {DEGREE: self._degree_}
+        A node that came after the fit has none of those.
+        """
+        more = np.zeros(graph.n_nodes, np.int64)
+        more[: len(self._text_degree_)] = self._text_degree_
+        degree: NDArray[np.int64] = graph.degree + more
+        return degree
 
-    def _take_parts(
-        self, weights: dict[str, NDArray[Any]], extra: dict[str, dict[str, Any]]
+    def _continue(self, graph: TextGraph, epochs: int) -> None:
+        degree = self._noise_degree(graph)
+        super()._continue(graph, epochs)
+        self._text_degree_ = degree - graph.degree
+
+    def _folded_parts(self, held: Additions) -> dict[str, Any]:
+        keep, rows = survivors(len(self._text_degree_), held)
+        degree = np.append(self._text_degree_[keep], np.zeros(len(rows), np.int64))
+        return {"_text_degree_": degree}
+
+    def _more_tables(self) -> dict[str, NDArray[Any]]:
+        return {**super()._more_tables(), DEGREE: self._text_degree_[:, None]}
+
+    def _take_more(
+        self,
+        weights: Mapping[str, NDArray[Any]],
+        tables: Mapping[str, NDArray[Any]],
+        extra: Mapping[str, dict[str, Any]],
     ) -> None:
-        degree = weights.get(DEGREE)
-        if degree is None or degree.shape != (len(self.vectors_),):
-            raise InputError("weights.safetensors lacks the degrees of all nodes.")
-        self._degree_ = degree
+        if DEGREE not in tables:
+            raise InputError("vectors.safetensors lacks the links between texts: fit it again.")
+        self._text_degree_ = np.array(tables[DEGREE])[:, 0]

@@ -15,6 +15,7 @@ from pairgram.models.catalog import Catalog
 from pairgram.models.curating import notice_fewer
 from pairgram.models.finding import Finder
 from pairgram.models.fusing import Evidence, FusedPlaced
+from pairgram.models.moment import of_one_moment
 from pairgram.models.naming import Namer
 from pairgram.models.placed import Placed
 from pairgram.models.ranking import BESIDE, EARLIER, TABLES, Board, RankedPlaced, Ranking
@@ -92,6 +93,7 @@ class ReadingModel(Model):
     def _texts(self, graph: TextGraph) -> tuple[str, ...]:
         return needed_texts(type(self).__name__, graph)
 
+    @of_one_moment
     def suggest_many(
         self,
         texts: Sequence[str],

@@ -27,6 +27,8 @@ Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 
 RULES = ("dot", "context", "symmetric", "calibrated")
+PRODUCTS = (*RULES, "cosine")
+"""Rules that are sums of products of vectors."""
 BLOCK = 1 << 16
 
 
@@ -101,6 +103,8 @@ def pair_terms(
     first: Tables, second: Tables, rule: str
 ) -> tuple[list[tuple[Floats, Floats]], Floats | None]:
     """The rule for u of `first` and v of `second`: products left_u·right_v, and a term of v."""
+    if rule not in PRODUCTS:
+        raise ValueError(f"The rule {rule!r} is no sum of products.")
     if rule == "cosine" and first.unit is not None and second.unit is not None:
         return [(first.unit, second.unit)], None
     context = first.context if first.backwards else second.context

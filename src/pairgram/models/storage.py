@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pairgram import params
 from pairgram.calibration import Calibration
-from pairgram.errors import FileFormatError, InputError, ParameterError
+from pairgram.errors import FileFormatError, InputError, PairgramError, ParameterError
 from pairgram.graph import TextGraph
 from pairgram.io.atomic import sync
 from pairgram.io.folder import (
@@ -90,8 +90,13 @@ def fold_in_memory(model: "Model") -> None:
     held = model._held()
     if not held:
         return
-    model.graph_, model.vectors_ = merged(model.graph_, model.vectors_, held)
-    model._additions_, model._catalogs_ = None, {}
+    graph, vectors = merged(model.graph_, model.vectors_, held)
+    # At once: others may read meanwhile; see `of_one_moment`.
+    folded: dict[str, Any] = {
+        "graph_": graph, "vectors_": vectors, "_additions_": None, "_catalogs_": {},
+        **model._folded_parts(held),
+    }  # fmt: skip
+    model.__dict__.update(folded)
     if model.index_ is not None:
         model.build_index(model.index_.rule)
 
@@ -106,16 +111,26 @@ def load(path: str | Path, folded: bool = False) -> "Model":
     folded
         Make what was added since part of `graph_` and `vectors_`; the folder stays as it is.
     """
-    folder = read_folder(path)
-    model = _empty_model(Path(path), folder)
-    take(model, Path(path), folder)
+    model = _read(Path(path), read_folder(path))
     if folded:
         fold_in_memory(model)
     return model
 
 
 def take(model: "Model", path: Path, folder: ModelFolder) -> None:
-    """Let a model take up all parts of its folder."""
+    """Let a model take up its folder, parameters included, at once; another method is refused."""
+    read = _read(path, folder)
+    if type(read) is not type(model):
+        raise PairgramError(
+            f"{path}: holds {type(read).__name__} now, no {type(model).__name__}: load it again."
+        )
+    model.close()
+    model.__dict__ = read.__dict__
+
+
+def _read(path: Path, folder: ModelFolder) -> "Model":
+    """The model of a folder."""
+    model = _empty_model(path, folder)
     model._forget()
     model.graph_ = _graph(path, folder)
     center, context = folder.vectors["center"], folder.vectors.get("context")
@@ -136,6 +151,7 @@ def take(model: "Model", path: Path, folder: ModelFolder) -> None:
     except InputError as error:
         raise FileFormatError(path, f"is damaged: {error}") from None
     _take_index(model, path, folder.generation)
+    return model
 
 
 def _nodes(model: "Model") -> Nodes:
@@ -148,8 +164,9 @@ def _nodes(model: "Model") -> Nodes:
     if typed is not None:
         relations = (typed.source, typed.target, [typed.names[code] for code in typed.code])
     return Nodes(
-        tables, graph.names, graph.texts, graph.labels, (graph.source, graph.target), relations
-    )
+        tables, graph.names, graph.texts, graph.labels, (graph.source, graph.target), relations,
+        graph.weight, graph.date,
+    )  # fmt: skip
 
 
 def _all_weights(model: "Model") -> dict[str, NDArray[Any]]:
@@ -220,6 +237,8 @@ def _graph(path: Path, folder: ModelFolder) -> TextGraph:
         source, target, names=np.array(folder.names, dtype=object), texts=folder.texts,
         relation=relation, directed=bool(folder.config["directed"]),
     )  # fmt: skip
-    if graph.n_edges != len(folder.edges[0]):
+    ends = zip((graph.source, graph.target), folder.edges, strict=True)
+    if not all(np.array_equal(built, kept) for built, kept in ends):
         raise FileFormatError(path, "is damaged: its relations are those of other edges.")
+    graph = graph.with_values(folder.weight, folder.date)
     return graph if folder.labels is None else graph.with_labels(folder.labels)

@@ -28,7 +28,9 @@ def net_weights(model: "TGE", texts: Sequence[str]) -> dict[str, NDArray[Any]]:
         own[:known] = vectors.center - center[:known]
         weights["id.weight"] = own
     if model._chosen("contexts") != "text" and vectors.context is not None:
-        table[:known] = vectors.context if head is None else vectors.context - head[:known]
+        # A node that was added has no context yet: it starts at 0.
+        context = np.nan_to_num(vectors.context)
+        table[:known] = context if head is None else context - head[:known]
         weights["table.weight"] = table
     if head is not None:
         weights |= {"seen_center": center + own, "seen_context": head}

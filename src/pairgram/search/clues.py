@@ -42,8 +42,10 @@ class Added:
 
     Attributes
     ----------
-    texts
-        Their texts as words.
+    weights
+        Weights of their texts' words in each index, sparse, (words, m).
+    mass, log_words
+        Σ of the idf of a text's words, and the logarithm of their number, (m,).
     points, near
         Latent points, and their neighbours' mean points, (m, p).
     home
@@ -52,7 +54,9 @@ class Added:
         Vectors of the towers, (m, dim).
     """
 
-    texts: Sequence[Words]
+    weights: Sequence[Any]
+    mass: Floats
+    log_words: Floats
     points: Table
     near: Table
     home: IntArray
@@ -154,18 +158,26 @@ class Clues:
         """Make nodes that came since comparable; `home` as in `Added`."""
         near = np.where(home[:, None] >= 0, self._near[home], 0).astype(np.float32)
         vectors = self.towers.query(points), self.towers.node(points, near)
-        return Added(texts, points, near, home, *vectors)
+        weights = [index.weigh(some).T.tocsr() for index, some in self._read_by(texts)]
+        mass = np.array([self._mass_of(words) for words in texts])
+        log_words = np.log1p([len(words) for words in texts])
+        return Added(weights, mass, log_words, points, near, home, *vectors)
+
+    def _read_by(self, texts: Sequence[Words]) -> list[tuple[LexicalIndex, Any]]:
+        """The indexes, each with the texts as it reads them: as words, or as phrases."""
+        paired = [phrases(text) for text in texts]
+        single = self._bm25, self._tfidf, self._shared
+        return [
+            *((index, texts) for index in single),
+            *((index, paired) for index in (self._phrase, self._phrase_tfidf)),
+        ]
 
     def look(
         self, texts: Sequence[Words], points: Table, added: Added | None = None
     ) -> Iterator[Look]:
         """Look at the nodes for new texts with their points, shape (m, p)."""
         vectors = self.towers.query(points)
-        indexes = self._bm25, self._tfidf, self._shared, self._phrase, self._phrase_tfidf
-        paired = [phrases(text) for text in texts]
-        # The indexes take texts as words, whatever these are.
-        given: list[Any] = [texts, texts, texts, paired, paired]
-        kinds = [index.queries(some) for index, some in zip(indexes, given, strict=True)]
+        kinds = [index.queries(some) for index, some in self._read_by(texts)]
         for begin in range(0, len(texts), TOGETHER):
             part = slice(begin, min(begin + TOGETHER, len(texts)))
             lexical, by_phrases = (
@@ -232,17 +244,18 @@ class Clues:
 
     def _more(self, added: Added, asked: _Asked) -> dict[str, Floats]:
         """The same of nodes that were added."""
-        bm25, tfidf, shared, phrase, phrase_tfidf = asked.weights
+        bm25, tfidf, shared, phrase, phrase_tfidf = (
+            (query @ weight).toarray()[0]
+            for query, weight in zip(asked.weights, added.weights, strict=True)
+        )
         linked = added.home >= 0
         degree = np.where(linked, self._degree[added.home], 0)
-        texts: Any = added.texts
-        paired: Any = [phrases(text) for text in added.texts]
         return {
-            "bm25": self._bm25.scores_of(bm25, texts)[0],
-            "tfidf": self._tfidf.scores_of(tfidf, texts)[0],
-            "common": self._shared.scores_of(shared, texts)[0],
-            "mass": np.array([self._mass_of(words) for words in added.texts]),
-            "words": np.log1p([len(words) for words in added.texts]),
+            "bm25": bm25,
+            "tfidf": tfidf,
+            "common": shared,
+            "mass": added.mass,
+            "words": added.log_words,
             "degree": np.log1p(degree),
             "given": np.where(linked, self._log_given[added.home], 0),
             "taken": np.where(linked, self._log_taken[added.home], 0),
@@ -251,8 +264,8 @@ class Clues:
             "latent": added.points @ asked.point,
             "latent_near": added.near @ asked.point,
             "query_query": added.as_query @ asked.vector,
-            "phrase": self._phrase.scores_of(phrase, paired)[0],
-            "phrase_tfidf": self._phrase_tfidf.scores_of(phrase_tfidf, paired)[0],
+            "phrase": phrase,
+            "phrase_tfidf": phrase_tfidf,
         }
 
     def _own(self, raw: dict[str, Floats], asked: _Asked, known: int) -> Iterator[Floats]:

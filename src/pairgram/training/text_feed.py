@@ -219,9 +219,10 @@ class Feed:
 
     def _centres(self, turn: int) -> NDArray[np.int64]:
         epoch, batch = divmod(turn, self.batches)
-        if self._loaded[0] != epoch:
-            self._loaded = epoch, self._plan.epoch(epoch)
-        return self._loaded[1][batch]
+        loaded = self._loaded  # another thread may load the next epoch meanwhile
+        if loaded[0] != epoch:
+            loaded = self._loaded = epoch, self._plan.epoch(epoch)
+        return loaded[1][batch]
 
     def _contrast(
         self,

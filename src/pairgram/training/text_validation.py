@@ -81,20 +81,33 @@ def hold_back(
     trials
         The links taken with a non-link each, or None.
     """
-    count = int(share * graph.n_edges)
+    pairs, pair_of_edge = _pairs(graph)
+    count = int(share * len(pairs))
     if count < FEWEST_TRIALS:
         if share > 0:
             logger.info(
-                "%d links are too few to hold some back: training runs all epochs", graph.n_edges
+                "%d links are too few to hold some back: training runs all epochs", len(pairs)
             )
         return graph, None
     random = np.random.Generator(np.random.Philox([seed, 1]))
-    taken = random.permutation(graph.n_edges)[:count]
-    keep = np.ones(graph.n_edges, bool)
-    keep[taken] = False
-    smaller = graph.with_edges(keep)
+    taken = pairs[random.permutation(len(pairs))[:count]]
+    gone = np.zeros(graph.n_edges, bool)
+    gone[pair_of_edge[taken]] = True
+    smaller = graph.with_edges(~gone[pair_of_edge])
     trials = _trials(graph, smaller, taken[:MOST_TRIALS], random, power)
     return (smaller, trials) if len(trials.center) else (graph, None)
+
+
+def _pairs(graph: TextGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """First edge of each linked pair of nodes, and of every edge the number of its pair."""
+    every = np.arange(graph.n_edges)
+    if not graph.directed:
+        return every, every
+    # A link that is given both ways is held back both ways, or training would know it.
+    low, high = np.minimum(graph.source, graph.target), np.maximum(graph.source, graph.target)
+    keys = low.astype(np.int64) * graph.n_nodes + high
+    _, first, pair_of_edge = np.unique(keys, return_index=True, return_inverse=True)
+    return np.sort(first), pair_of_edge
 
 
 def _trials(
