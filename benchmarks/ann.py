@@ -180,7 +180,8 @@ def main() -> None:
         about = {"data": name, "nodes": len(known[name][0]), "dim": known[name][0].shape[1]}
         rows.append({**about, **measure(tool, *known[name])})
         print(rows[-1], flush=True)
-        write("ann", sorted(rows, key=lambda row: list(known).index(row["data"])))
+        ordered = sorted(rows, key=lambda row: list(known).index(row["data"]))
+        write("ann", ordered, "python benchmarks/ann.py openmed=FOLDER mesh=FOLDER")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 Some nodes are held out and judged by a ranker that was trained on the others, as a fit does. A
 query fails when none of its links is among the first ten. Failed queries are drawn at random (seed
 0) and printed with their words, a few of their links with the place and the words that each shares
-with the query, and the nodes ranked first. What a reader found is in docs/research.md. Needs
-PAIRGRAM_DATA.
+with the query, and the nodes ranked first; medians of all that is printed come last. What a reader
+found is in docs/research.md. Needs PAIRGRAM_DATA.
 """
 
 import sys
@@ -45,6 +45,8 @@ def main() -> None:
             failed.append((query, ranked, place))
     print(f"{len(failed)} of {len(aside)} queries fail")
     texts = graph.texts
+    shares: dict[bool, list[int]] = {True: [], False: []}
+    places = []
     for query, ranked, place in failed[:count]:
         home, own = query.home, words(texts[query.node])
         print(f"\n## {graph.names[query.node]} ({len(query.wanted)} links): {shown(own)}")
@@ -52,9 +54,20 @@ def main() -> None:
         for at in query.wanted[:SHOWN].tolist():
             other = words(texts[home[at]])
             common = len(set(own) & set(other))
+            shares[at in seen].append(common)
+            places += [seen[at]] if at in seen else []
             print(f"  wanted {seen.get(at, 'unseen')}, {common} common: {shown(other)}")
         for at in query.look.places[ranked[:3]].tolist():
             print(f"  came first: {shown(words(texts[home[at]]))}")
+    links = [len(query.wanted) for query, _, _ in failed[:count]]
+    print(f"\n{len(links)} failed queries: {middle(links)} links in the median")
+    for was, label in ((True, "looked at"), (False, "never looked at")):
+        print(f"{len(shares[was])} of the links shown {label}: {middle(shares[was])} common words")
+    print(f"place of those looked at: {middle(places)} in the median")
+
+
+def middle(numbers: list[int]) -> str:
+    return f"{np.median(numbers):g}" if numbers else "no"
 
 
 def shown(words: list[str]) -> str:

@@ -87,7 +87,7 @@ def main() -> None:
         best = max(mean[f"MRR {part}"] for part in PARTS)
         total = {"data": name, "learned": learned, "seed": "mean", **mean}
         rows += [*mine, {**total, "not below the best": mean["MRR fused"] >= best}]
-        write("fused", rows)
+        write("fused", rows, "python benchmarks/fused.py hepth openmed [--word-vectors FILE]")
 
 
 if __name__ == "__main__":

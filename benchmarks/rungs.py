@@ -54,7 +54,7 @@ def main() -> None:
         }  # fmt: skip
         same = (line["graph"], line["settings"])
         lines = [one for one in lines if (one["graph"], one["settings"]) != same] + [line]
-        write("rungs", lines)
+        write("rungs", lines, "python benchmarks/rungs.py GRAPH SEEDS '{\"order\": 2, …}' …")
 
 
 if __name__ == "__main__":
