@@ -4,7 +4,7 @@
 
 Nodes are held out, looked at, and judged with some of the features left out; every query is judged
 by a ranker that was trained on the other half of them. They are fewer than a fit learns from,
-so that fourteen trainings take minutes. The whole is trained from another start as well: what is
+so that sixteen trainings take minutes. The whole is trained from another start as well: what is
 less than that difference may be chance. Needs PAIRGRAM_DATA. Writes results/benchmarks/ranker.json
 and .md.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from pairgram.datasets import load
 from pairgram.models import rehearsing
 from pairgram.models.rehearsing import Query, mrr_of, rehearse
-from pairgram.search.clues import FEATURES, Look
+from pairgram.search.clues import AROUND, FEATURES, Look
 from pairgram.text.cleaning import cleaner
 from pairgram.training.graph_judge import GraphJudgeSettings, train_graph_judge
 from pairgram.training.ranker import halves
@@ -32,8 +32,9 @@ SEED = 0
 TEN = 10
 QUERIES = 4000
 PARTS = {
-    "BM25 alone": "bm25", "phrases alone": "phrase", "towers alone": "tower",
-    "BM25, phrases and towers, evenly": "close",
+    "BM25 alone": "bm25", "phrases alone": "phrase", "letters alone": "letters",
+    "letters of neighbours alone": "around", "towers alone": "tower",
+    "BM25, phrases, letters and towers, evenly": "close",
 }  # fmt: skip
 GROUPS = {
     "whole": (),
@@ -42,6 +43,8 @@ GROUPS = {
     ),
     "without shares of common words": ("of_query", "of_node", "words_query", "words_node"),
     "without phrases": ("phrase", "phrase_share", "phrase_tfidf"),
+    "without letters, of nodes and of neighbours": ("letters", "letters_share", *AROUND),
+    "without letters of neighbours": AROUND,
     "without towers": ("tower", "tower_gap", "tower_log_share", "query_query"),
     "without latent points": ("latent", "latent_near"),
     "without degrees": ("degree", "given", "taken"),

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pairgram.search.clues import FEATURES, Clues, node_vectors
+from pairgram.search.clues import AROUND, FEATURES, Clues, Read, node_vectors
 from pairgram.search.exact import largest
 from pairgram.search.levels import HOLD, levels
 from pairgram.search.lexical import LexicalIndex
+from pairgram.search.surroundings import Surroundings
 from pairgram.search.votes import Ballots
 from pairgram.text.latent import LatentSpace
+from pairgram.text.letters import letter_rows
 from pairgram.training.towers import TowerSettings, train_towers
 
 pytestmark = pytest.mark.quick
@@ -36,8 +38,12 @@ def small_world(seed=0, n=40):
 
 @pytest.fixture(scope="module")
 def world():
-    texts, links, arcs, space, points, towers = small_world()
-    return texts, (links, arcs), space, Clues(texts, links, arcs, points, towers)
+    texts, links, arcs, space, _, towers = small_world()
+    return texts, (links, arcs), space, Clues(read(texts, space), links, arcs, towers)
+
+
+def read(texts, space):
+    return Read.of([" ".join(text) for text in texts], str.split, space)
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0]), max_size=300), st.integers(1, 9))
@@ -71,7 +77,7 @@ def test_votes_are_sums_over_the_voters(seed, count):
 def test_features_of_a_look(world):
     texts, links, space, clues = world
     query = ["red", "n3", "unheard"]
-    (look,) = clues.look([query], space.vectors([query]))
+    (look,) = clues.look(read([query], space))
     assert look.features.shape == (len(look.places), len(FEATURES))
     column = {name: look.features[:, FEATURES.index(name)] for name in FEATURES}
     bm25 = LexicalIndex.bm25(texts, list)
@@ -104,8 +110,19 @@ def test_features_of_a_look(world):
     assert by_phrases.any()
     np.testing.assert_allclose(column["phrase"], by_phrases[look.places], rtol=1e-5)
     likeness = np.maximum(column["query_query"], 0)
-    near = lexical / lexical.max() + by_phrases / by_phrases.max()
-    close = (near[look.places] + likeness / likeness.max()) / 3
+    surroundings = Surroundings(letter_rows([" ".join(text) for text in texts]), links[1])
+    spelled = surroundings.spell(letter_rows([" ".join(query)]))
+    letters = spelled.scores
+    np.testing.assert_allclose(column["letters"], letters[look.places], rtol=1e-5)
+    np.testing.assert_allclose(
+        column["letters_share"], letters[look.places] / letters.max(), rtol=1e-5
+    )
+    around = surroundings.around(spelled, look.places)
+    for name, wanted in zip(AROUND, around.T, strict=True):
+        assert wanted.std() > 0
+        np.testing.assert_allclose(column[name], wanted, rtol=1e-5)
+    near = lexical / lexical.max() + by_phrases / by_phrases.max() + letters / letters.max()
+    close = (near[look.places] + likeness / likeness.max()) / 4
     np.testing.assert_allclose(column["close"], close, rtol=1e-4, atol=1e-6)
     level = levels(links[1])[look.places]
     weight = (close / close.max()) ** 6
@@ -116,8 +133,8 @@ def test_features_of_a_look(world):
 
 def test_links_among_the_nodes_of_a_look(world):
     texts, links, space, clues = world
-    added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
-    (look,) = clues.look([["blue", "n1"]], space.vectors([["blue", "n1"]]), added)
+    added = clues.add(read([texts[7], ["new"]], space), np.array([7, -1]))
+    (look,) = clues.look(read([["blue", "n1"]], space), added)
     count, dense, arcs = len(look.places), *(part.toarray() for part in links)
     at = [*look.places.tolist(), 7, None]
     slow = {
@@ -137,8 +154,8 @@ def test_links_among_the_nodes_of_a_look(world):
 
 def test_an_added_node_with_the_text_and_links_of_a_known_one_looks_like_it(world):
     texts, _, space, clues = world
-    added = clues.add([texts[7], ["new"]], space.vectors([texts[7], ["new"]]), np.array([7, -1]))
-    (look,) = clues.look([["green", "n3"]], space.vectors([["green", "n3"]]), added)
+    added = clues.add(read([texts[7], ["new"]], space), np.array([7, -1]))
+    (look,) = clues.look(read([["green", "n3"]], space), added)
     assert len(look.features) == len(look.places) + 2
     # No links, no level: it stands where the texts like the query's do.
     middle = (

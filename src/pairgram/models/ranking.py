@@ -11,7 +11,7 @@ from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 from pairgram.models.placed import Placed
 from pairgram.models.scoring import Floats, IntArray
-from pairgram.search.clues import Added, Clues, node_vectors
+from pairgram.search.clues import Added, Clues, Read, node_vectors
 from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import RANKED, Ranker
 from pairgram.search.towers import Towers
@@ -23,8 +23,8 @@ Cut = Callable[[str], list[str]]
 
 BESIDE = "ranking/"
 """Beginning of the names of its weights in a model folder."""
-EARLIER = ("ranker/", "judge/", "reader/")
-"""Beginnings of the names of judges that read no links, or no direction, or no levels."""
+EARLIER = ("ranker/", "judge/", "reader/", "panel/")
+"""Beginnings of the names of judges that read no links, no direction, no levels, no letters."""
 MOST_KEPT = 1 << 28
 TABLES = ("rank_points", "rank_near", "rank_query", "rank_node")
 
@@ -36,8 +36,8 @@ class RankingNotes:
     Attributes
     ----------
     mrr
-        MRR by part: BM25, towers, these and phrases together, and the whole, on queries that the
-        judge was not trained with; links never looked at count 0.
+        MRR by part: BM25, towers, these with phrases and letters, and the whole, on queries that
+        the judge was not trained with; links never looked at count 0.
     queries
         Held-out nodes.
     """
@@ -60,7 +60,7 @@ class Ranking:
         parts = {
             "space": self.space.arrays(),
             "towers": self.towers.weights,
-            "panel": self.ranker.judge.arrays(),
+            "jury": self.ranker.judge.arrays(),
         }
         return {f"{p}/{name}": a for p, arrays in parts.items() for name, a in arrays.items()}
 
@@ -71,7 +71,7 @@ class Ranking:
     @classmethod
     def load(cls, arrays: Mapping[str, NDArray[Any]], stored: Mapping[str, Any]) -> "Ranking":
         """Read what the two gave; what does not fit raises `InputError`."""
-        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "panel": {}}
+        parts: dict[str, dict[str, NDArray[Any]]] = {"space": {}, "towers": {}, "jury": {}}
         try:
             for name, array in arrays.items():
                 part, _, rest = name.partition("/")
@@ -80,7 +80,7 @@ class Ranking:
             notes = RankingNotes(**stored)
         except (KeyError, TypeError, UnicodeDecodeError):
             raise InputError("The ranker is damaged: parts of it are missing.") from None
-        judge = GraphJudge.from_arrays(parts["panel"])
+        judge = GraphJudge.from_arrays(parts["jury"])
         return cls(space, Towers(parts["towers"]), Ranker(judge), notes)
 
 
@@ -116,18 +116,18 @@ class Board:
         self, texts: Sequence[str], rows: Sequence[str] = (), home: IntArray | None = None
     ) -> Floats:
         """Scores of new texts with all nodes, and with m rows that came since; (q, n + m)."""
-        cut = [self._words(text) for text in texts]
-        points = self.ranking.space.vectors(cut)
         added = self._add(rows, home) if home is not None and len(rows) else None
-        return self.ranking.ranker.scores(self._ready(), cut, points, added)
+        return self.ranking.ranker.scores(self._ready(), self._read(texts), added)
+
+    def _read(self, texts: Sequence[str], points: Table | None = None) -> Read:
+        return Read.of(texts, self._words, self.ranking.space, points)
 
     def _ready(self) -> Clues:
         if self._clues is None:
             points, *vectors = (self.tables[name] for name in TABLES)
-            cut = [self._words(text) for text in self.graph.texts or ()]
             self._clues = Clues(
-                cut, self._links, arc_matrix(self.graph), points, self.ranking.towers,
-                (vectors[0], vectors[1], vectors[2]),
+                self._read(self.graph.texts or (), points), self._links, arc_matrix(self.graph),
+                self.ranking.towers, (vectors[0], vectors[1], vectors[2]),
             )  # fmt: skip
         return self._clues
 
@@ -136,9 +136,7 @@ class Board:
         key = hash((tuple(rows), home.tobytes()))
         found = self._added
         if found is None or found[0] != key:
-            cut = [self._words(text) for text in rows]
-            points = self.ranking.space.vectors(cut)
-            found = self._added = key, self._ready().add(cut, points, home.astype(np.int64))
+            found = self._added = key, self._ready().add(self._read(rows), home.astype(np.int64))
         return found[1]
 
     def _make_tables(self) -> dict[str, NDArray[Any]]:

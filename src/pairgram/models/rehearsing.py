@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.graph import TextGraph
-from pairgram.models.ranking import Cut, Ranking, RankingNotes, Table
+from pairgram.models.ranking import Cut, Ranking, RankingNotes
 from pairgram.models.scoring import Floats
-from pairgram.search.clues import FEATURES, Clues, Look
+from pairgram.search.clues import FEATURES, Clues, Look, Read
 from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import Ranker
 from pairgram.search.towers import Towers
 from pairgram.search.vote import arc_matrix, link_matrix
 from pairgram.text.latent import LatentSpace
+from pairgram.text.letters import letter_rows
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +105,8 @@ def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Re
     """Hold nodes out and look at what speaks for their links; None where too few can be."""
     from pairgram.training.towers import TowerSettings, train_towers
 
-    cut = [words(text) for text in graph.texts or ()]
+    texts = graph.texts or ()
+    cut = [words(text) for text in texts]
     held = _held_out(graph, cut, seed)
     if not len(held):
         logger.info("no ranker: too few nodes have words and links to hold some out")
@@ -119,10 +121,9 @@ def rehearse(graph: TextGraph, words: Cut, seed: int, device: Any = "cpu") -> Re
     steps = min(max(inside.nnz // LINKS_A_STEP, FEWEST_STEPS), TowerSettings.steps)
     towers = train_towers(points[core], inside, TowerSettings(steps=steps), seed, device)
     clock.append(time.perf_counter())
+    read = Read(cut, points, letter_rows(texts))
     turns = np.array_split(held, -(-len(held) // max(int(AWAY * graph.n_nodes), 1)))
-    queries = [
-        query for away in turns for query in _turn(np.sort(away), cut, links, arcs, points, towers)
-    ]
+    queries = [query for away in turns for query in _turn(np.sort(away), read, links, arcs, towers)]
     clock.append(time.perf_counter())
     seconds = dict(zip(("latent", "towers", "looks"), np.diff(clock).tolist(), strict=True))
     return Rehearsal(space, towers, queries, seconds)
@@ -138,21 +139,14 @@ def _held_out(graph: TextGraph, cut: Sequence[Sequence[str]], seed: int) -> IntA
     return np.random.default_rng([seed, len(usable)]).choice(usable, count, replace=False)
 
 
-def _turn(
-    away: IntArray,
-    cut: Sequence[Sequence[str]],
-    links: Any,
-    arcs: Any,
-    points: Table,
-    towers: Towers,
-) -> Iterator[Query]:
+def _turn(away: IntArray, read: Read, links: Any, arcs: Any, towers: Towers) -> Iterator[Query]:
     """Queries of the nodes that are away, everyone else at home."""
-    home = np.setdiff1d(np.arange(len(cut)), away)
+    home = np.setdiff1d(np.arange(len(read.words)), away)
     inside, wanted = links[home][:, home].tocsr(), links[away][:, home].tocsr()
     given = arcs[home][:, home].tocsr()
-    clues = Clues([cut[node] for node in home], inside, given, points[home], towers)
+    clues = Clues(read.some(home), inside, given, towers)
     nothing = np.empty(0, np.float32)
-    for row, look in enumerate(clues.look([cut[node] for node in away], points[away])):
+    for row, look in enumerate(clues.look(read.some(away))):
         mine = wanted.indices[wanted.indptr[row] : wanted.indptr[row + 1]].astype(np.int64)
         yield Query(int(away[row]), home, replace(look, tower=nothing), mine)
 

@@ -1,6 +1,6 @@
-"""What speaks for a link from a new text to a known node: words, towers, levels, neighbours."""
+"""What speaks for a link from a new text to a known node: texts, towers, levels, neighbours."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from pairgram.search.exact import largest
 from pairgram.search.levels import levels
 from pairgram.search.lexical import LexicalIndex
+from pairgram.search.surroundings import Spelled, Surroundings
 from pairgram.search.towers import Table, Towers, neighbour_means
 from pairgram.search.votes import Ballots
 from pairgram.text.cleaning import phrases
+from pairgram.text.latent import LatentSpace
+from pairgram.text.letters import letter_rows
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 Words = Sequence[str]
 
 NEAR = 200
-"""Best nodes by words and phrases, and by the towers, that are looked at."""
+"""Best nodes by words, phrases and letters, and by the towers, that are looked at."""
 VOTED = 250
 """Best nodes by each kind of votes that are looked at too."""
 VOTERS, FALL = 100, 6.0
@@ -29,11 +32,49 @@ SMALLEST = 1e-9
 TOGETHER = 32
 """Queries whose scores with all nodes are held at once."""
 
+AROUND = ("around", "around_for", "around_given", "around_taken")
 FEATURES = (
     "bm25", "bm25_share", "tfidf", "of_query", "of_node", "words_query", "words_node", "degree",
     "given", "taken", "tower", "tower_gap", "tower_log_share", "latent", "latent_near",
     "query_query", "phrase", "phrase_share", "phrase_tfidf", "close", "level", "level_gap",
+    "letters", "letters_share", *AROUND,
 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """Texts as they are compared, m of them.
+
+    Attributes
+    ----------
+    words
+        Their words.
+    points
+        Latent points, shape (m, p).
+    letters
+        Sequences of letters, sparse, shape (m, v).
+    """
+
+    words: Sequence[Words]
+    points: Table
+    letters: Any
+
+    @classmethod
+    def of(
+        cls,
+        texts: Sequence[str],
+        words: Callable[[str], Words],
+        space: LatentSpace,
+        points: Table | None = None,
+    ) -> "Read":
+        """Read texts; `points` where they are at hand."""
+        cut = [words(text) for text in texts]
+        at = space.vectors(cut) if points is None else points
+        return cls(cut, at, letter_rows(texts))
+
+    def some(self, rows: IntArray) -> "Read":
+        """Those at some positions."""
+        return Read([self.words[row] for row in rows], self.points[rows], self.letters[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +83,24 @@ class Added:
 
     Attributes
     ----------
+    read
+        Their texts.
     weights
-        Weights of their texts' words in each index, sparse, (words, m).
+        Weights of their words in each index, sparse, (words, m).
     mass, log_words
         Σ of the idf of a text's words, and the logarithm of their number, (m,).
-    points, near
-        Latent points, and their neighbours' mean points, (m, p).
+    near
+        Their neighbours' mean points, (m, p).
     home
         Position of the node whose links each has, -1 for none, shape (m,).
     as_query, as_node
         Vectors of the towers, (m, dim).
     """
 
+    read: Read
     weights: Sequence[Any]
     mass: Floats
     log_words: Floats
-    points: Table
     near: Table
     home: IntArray
     as_query: Table
@@ -107,6 +150,14 @@ class _Asked:
     lexical: Floats
     phrases: Floats
     tower: Floats
+    spelled: Spelled
+
+    @property
+    def by_text(self) -> Floats:
+        """Words, phrases and letters together: the share of each of its largest score, (n,)."""
+        kinds = self.lexical, self.phrases, self.spelled.scores
+        shares: Floats = np.sum([scores / _most(scores) for scores in kinds], axis=0)
+        return shares
 
 
 class Clues:
@@ -114,14 +165,12 @@ class Clues:
 
     Parameters
     ----------
-    texts
-        Texts of the nodes as words, n of them.
+    read
+        Texts of the nodes, n of them.
     links
         Sparse links between the nodes, symmetric, shape (n, n).
     arcs
         The same in the direction in which they were given, row to column.
-    points
-        Latent points of the texts, shape (n, p).
     towers
         The trained towers.
     vectors
@@ -130,14 +179,15 @@ class Clues:
 
     def __init__(
         self,
-        texts: Sequence[Words],
+        read: Read,
         links: Any,
         arcs: Any,
-        points: Table,
         towers: Towers,
         vectors: tuple[Table, Table, Table] | None = None,
     ) -> None:
+        texts, points = read.words, read.points
         self.towers, self.ballots, self._points = towers, Ballots(links), points
+        self._surroundings = Surroundings(read.letters, arcs)
         self._degree = self.ballots.degree
         given_by = arcs.T.tocsr()
         self._givers = Ballots(given_by)
@@ -154,14 +204,15 @@ class Clues:
         self._log_degree = np.log1p(self._degree).astype(np.float32)
         self._rarest = float(np.log1p((len(texts) + 0.5) / 0.5))
 
-    def add(self, texts: Sequence[Words], points: Table, home: IntArray) -> Added:
+    def add(self, read: Read, home: IntArray) -> Added:
         """Make nodes that came since comparable; `home` as in `Added`."""
+        texts, points = read.words, read.points
         near = np.where(home[:, None] >= 0, self._near[home], 0).astype(np.float32)
         vectors = self.towers.query(points), self.towers.node(points, near)
         weights = [index.weigh(some).T.tocsr() for index, some in self._read_by(texts)]
         mass = np.array([self._mass_of(words) for words in texts])
         log_words = np.log1p([len(words) for words in texts])
-        return Added(weights, mass, log_words, points, near, home, *vectors)
+        return Added(read, weights, mass, log_words, near, home, *vectors)
 
     def _read_by(self, texts: Sequence[Words]) -> list[tuple[LexicalIndex, Any]]:
         """The indexes, each with the texts as it reads them: as words, or as phrases."""
@@ -172,10 +223,9 @@ class Clues:
             *((index, paired) for index in (self._phrase, self._phrase_tfidf)),
         ]
 
-    def look(
-        self, texts: Sequence[Words], points: Table, added: Added | None = None
-    ) -> Iterator[Look]:
-        """Look at the nodes for new texts with their points, shape (m, p)."""
+    def look(self, read: Read, added: Added | None = None) -> Iterator[Look]:
+        """Look at the nodes for new texts."""
+        texts, points = read.words, read.points
         vectors = self.towers.query(points)
         kinds = [index.queries(some) for index, some in self._read_by(texts)]
         for begin in range(0, len(texts), TOGETHER):
@@ -190,7 +240,7 @@ class Clues:
                 weights = tuple(kind[row : row + 1] for kind in kinds)
                 asked = _Asked(
                     texts[row], weights, points[row], vectors[row], lexical[at], by_phrases[at],
-                    tower[at],
+                    tower[at], self._surroundings.spell(read.letters[row : row + 1]),
                 )  # fmt: skip
                 yield self._look(asked, added)
 
@@ -209,10 +259,10 @@ class Clues:
 
     def _worth_a_look(self, asked: _Asked) -> IntArray:
         """Near nodes, and those that near nodes link to, at one step and at two; ascending."""
-        by_words = asked.lexical / _most(asked.lexical) + asked.phrases / _most(asked.phrases)
-        near = np.union1d(largest(by_words, NEAR), largest(asked.tower, NEAR))
+        by_text = asked.by_text
+        near = np.union1d(largest(by_text, NEAR), largest(asked.tower, NEAR))
         likeness = np.maximum(self.as_query[near] @ asked.vector, 0)
-        close = by_words[near] + likeness / _most(likeness)
+        close = by_text[near] + likeness / _most(likeness)
         best = largest(close, VOTERS)
         voters, strength = near[best], (close[best] / _most(close)) ** FALL
         vote, root = self.ballots.vote, self.ballots.root
@@ -240,6 +290,8 @@ class Clues:
             "query_query": self.as_query[at] @ asked.vector,
             "phrase": asked.phrases[at],
             "phrase_tfidf": self._phrase_tfidf.at(phrase_tfidf, at),
+            "letters": asked.spelled.scores[at],
+            **_by_name(self._surroundings.around(asked.spelled, at)),
         }
 
     def _more(self, added: Added, asked: _Asked) -> dict[str, Floats]:
@@ -248,7 +300,7 @@ class Clues:
             (query @ weight).toarray()[0]
             for query, weight in zip(asked.weights, added.weights, strict=True)
         )
-        linked = added.home >= 0
+        linked, letters = added.home >= 0, added.read.letters
         degree = np.where(linked, self._degree[added.home], 0)
         return {
             "bm25": bm25,
@@ -261,11 +313,13 @@ class Clues:
             "taken": np.where(linked, self._log_taken[added.home], 0),
             "level": np.where(linked, self._level[added.home], np.nan),
             "tower": self.towers.scale * (added.as_node @ asked.vector) + self.towers.prior(degree),
-            "latent": added.points @ asked.point,
+            "latent": added.read.points @ asked.point,
             "latent_near": added.near @ asked.point,
             "query_query": added.as_query @ asked.vector,
             "phrase": phrase,
             "phrase_tfidf": phrase_tfidf,
+            "letters": self._surroundings.scores_of(asked.spelled, letters),
+            **_by_name(self._surroundings.around(asked.spelled, added.home, letters)),
         }
 
     def _own(self, raw: dict[str, Floats], asked: _Asked, known: int) -> Iterator[Floats]:
@@ -274,6 +328,7 @@ class Clues:
         top = float(tower.max(initial=-np.inf))
         by_words = raw["bm25"] / _most(asked.lexical)
         by_phrases = raw["phrase"] / _most(asked.phrases)
+        by_letters = raw["letters"] / _most(asked.spelled.scores)
         likeness = np.maximum(raw["query_query"], 0)
         yield raw["bm25"]
         yield by_words
@@ -294,7 +349,7 @@ class Clues:
         yield raw["phrase"]
         yield by_phrases
         yield raw["phrase_tfidf"]
-        close = (by_words + by_phrases + likeness / _most(likeness[:known])) / 3
+        close = (by_words + by_phrases + by_letters + likeness / _most(likeness[:known])) / 4
         yield close
         # A text, and a node without links, has the level of what is like the query.
         weight = (close[:known] / _most(close[:known])) ** FALL
@@ -302,11 +357,20 @@ class Clues:
         level = np.where(np.isnan(raw["level"]), middle, raw["level"])
         yield level
         yield level - middle
+        yield raw["letters"]
+        yield by_letters
+        for name in AROUND:
+            yield raw[name]
 
     def _mass_of(self, words: Words) -> float:
         """Σ of the idf of a text's distinct words; one that no node has is the rarest."""
         places = self._shared.places(set(words))
         return float(self._idf[places].sum()) + self._rarest * (len(set(words)) - len(places))
+
+
+def _by_name(around: Floats) -> dict[str, Floats]:
+    """Columns of what `Surroundings.around` gives."""
+    return dict(zip(AROUND, around.T, strict=True))
 
 
 def node_vectors(towers: Towers, points: Table, links: Any) -> tuple[Table, Table, Table]:

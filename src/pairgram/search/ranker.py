@@ -1,6 +1,6 @@
 """The ranker: from what speaks for links to scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.search.clues import Added, Clues, Floats, Look, Words
+from pairgram.search.clues import Added, Clues, Floats, Look, Read
 from pairgram.search.graph_judge import BOUND, GraphJudge
 from pairgram.search.towers import Table
 
@@ -72,14 +72,12 @@ class Ranker:
 
     judge: GraphJudge
 
-    def scores(
-        self, clues: Clues, texts: Sequence[Words], points: Table, added: Added | None = None
-    ) -> Floats:
-        """Scores of new texts, given as words with their points, with all nodes, shape (q, n + m).
+    def scores(self, clues: Clues, read: Read, added: Added | None = None) -> Floats:
+        """Scores of new texts with all nodes, shape (q, n + m).
 
         The m nodes that were added since come last.
         """
-        return np.stack([self._row(look) for look in clues.look(texts, points, added)])
+        return np.stack([self._row(look) for look in clues.look(read, added)])
 
     def _row(self, look: Look) -> Floats:
         scores, count = self.judge.scores(look), len(look.places)
