@@ -153,7 +153,7 @@ def huge(path):
         (lambda path: (path / "nodes.parquet").unlink(), "nodes.parquet is missing"),
         (lambda path: module._write_nodes(path / "nodes.parquet", ["a"], None), "must have 1 rows"),
         (
-            lambda path: module._write_edges(path / "edges.parquet", ([0], [9])),
+            lambda path: module._write_edges(path / "edges.parquet", ([0], [9]), {}),
             "positions outside of the 3 nodes",
         ),
         (
