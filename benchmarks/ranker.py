@@ -30,7 +30,7 @@ from pairgram.training.ranker import halves
 OUT = Path("results/benchmarks")
 SEED = 0
 TEN = 10
-QUERIES = 4000
+QUERIES = 2000
 PARTS = {
     "BM25 alone": "bm25", "phrases alone": "phrase", "letters alone": "letters",
     "letters of neighbours alone": "around", "towers alone": "tower",
