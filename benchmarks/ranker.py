@@ -162,11 +162,12 @@ def known(middle: Callable[[np.ndarray], np.floating], numbers: np.ndarray) -> f
 
 
 def figures(scores: list[np.ndarray], is_link: list[np.ndarray], total: int) -> dict[str, float]:
-    """MRR and Hits@10 over all links; those not looked at count as missed."""
+    """MRR and Hits@10 over all links, ties at the mean rank; those not looked at are missed."""
     hits = 0
     for row, links in zip(scores, is_link, strict=True):
-        above = (row[~links] > row[links][:, None]).sum(axis=1)
-        hits += int((above < 10).sum())
+        own, others = row[links][:, None], row[~links]
+        above = (others > own).sum(axis=1) + (others == own).sum(axis=1) / 2
+        hits += int((above < TEN).sum())
     return {"mrr": mrr_of(scores, is_link, total), "hits@10": hits / total}
 
 
