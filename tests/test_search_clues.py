@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from pairgram.search.clues import AROUND, FEATURES, Clues, Read, node_vectors
+from pairgram.search.clues import AROUND, FEATURES, Clues, node_vectors
 from pairgram.search.exact import largest
 from pairgram.search.levels import HOLD, levels
 from pairgram.search.lexical import LexicalIndex
@@ -16,6 +16,7 @@ from pairgram.search.surroundings import Surroundings
 from pairgram.search.votes import Ballots
 from pairgram.text.latent import LatentSpace
 from pairgram.text.letters import letter_rows
+from pairgram.text.read import Read
 from pairgram.training.towers import TowerSettings, train_towers
 
 pytestmark = pytest.mark.quick
@@ -110,7 +111,8 @@ def test_features_of_a_look(world):
     assert by_phrases.any()
     np.testing.assert_allclose(column["phrase"], by_phrases[look.places], rtol=1e-5)
     likeness = np.maximum(column["query_query"], 0)
-    surroundings = Surroundings(letter_rows([" ".join(text) for text in texts]), links[1])
+    rows = letter_rows([" ".join(text) for text in texts])
+    surroundings = Surroundings(rows, links[1], links[1].T.tocsr())
     spelled = surroundings.spell(letter_rows([" ".join(query)]))
     letters = spelled.scores
     np.testing.assert_allclose(column["letters"], letters[look.places], rtol=1e-5)

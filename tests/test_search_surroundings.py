@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from pairgram.search import surroundings
-from pairgram.search.surroundings import K1, OWN, PRIOR, B, Surroundings
+from pairgram.search.lexical import K1, B
+from pairgram.search.surroundings import OWN, PRIOR, Surroundings
 
 pytestmark = pytest.mark.quick
 
@@ -37,7 +38,7 @@ def made(width, texts, arcs):
     dense = np.zeros((len(texts), len(texts)), np.float32)
     for u, v in arcs:
         dense[u, v] = 1
-    return Surroundings(rows_of(texts, width), csr_array(dense))
+    return Surroundings(rows_of(texts, width), csr_array(dense), csr_array(dense.T))
 
 
 def slow_score(query, text, texts):

@@ -11,12 +11,13 @@ from pairgram.errors import InputError
 from pairgram.graph import TextGraph
 from pairgram.models.placed import Placed
 from pairgram.models.scoring import Floats, IntArray
-from pairgram.search.clues import Added, Clues, Read, node_vectors
+from pairgram.search.clues import Added, Clues, node_vectors
 from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import RANKED, Ranker
 from pairgram.search.towers import Towers
 from pairgram.search.vote import arc_matrix, link_matrix
 from pairgram.text.latent import LatentSpace
+from pairgram.text.read import Read
 
 Table = NDArray[np.float32]
 Cut = Callable[[str], list[str]]

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from pairgram.graph import TextGraph
 from pairgram.models.ranking import Cut, Ranking, RankingNotes
 from pairgram.models.scoring import Floats
-from pairgram.search.clues import FEATURES, Clues, Look, Read
+from pairgram.search.clues import FEATURES, Clues, Look
 from pairgram.search.graph_judge import GraphJudge
 from pairgram.search.ranker import Ranker
 from pairgram.search.towers import Towers
 from pairgram.search.vote import arc_matrix, link_matrix
 from pairgram.text.latent import LatentSpace
 from pairgram.text.letters import letter_rows
+from pairgram.text.read import Read
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """What speaks for a link from a new text to a known node: texts, towers, levels, neighbours."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,10 @@ from pairgram.search.surroundings import Spelled, Surroundings
 from pairgram.search.towers import Table, Towers, neighbour_means
 from pairgram.search.votes import Ballots
 from pairgram.text.cleaning import phrases
-from pairgram.text.latent import LatentSpace
-from pairgram.text.letters import letter_rows
+from pairgram.text.read import Read, Words
 
 Floats = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
-Words = Sequence[str]
 
 NEAR = 200
 """Best nodes by words, phrases and letters, and by the towers, that are looked at."""
@@ -39,42 +37,6 @@ FEATURES = (
     "query_query", "phrase", "phrase_share", "phrase_tfidf", "close", "level", "level_gap",
     "letters", "letters_share", *AROUND,
 )  # fmt: skip
-
-
-@dataclass(frozen=True, eq=False)
-class Read:
-    """Texts as they are compared, m of them.
-
-    Attributes
-    ----------
-    words
-        Their words.
-    points
-        Latent points, shape (m, p).
-    letters
-        Sequences of letters, sparse, shape (m, v).
-    """
-
-    words: Sequence[Words]
-    points: Table
-    letters: Any
-
-    @classmethod
-    def of(
-        cls,
-        texts: Sequence[str],
-        words: Callable[[str], Words],
-        space: LatentSpace,
-        points: Table | None = None,
-    ) -> "Read":
-        """Read texts; `points` where they are at hand."""
-        cut = [words(text) for text in texts]
-        at = space.vectors(cut) if points is None else points
-        return cls(cut, at, letter_rows(texts))
-
-    def some(self, rows: IntArray) -> "Read":
-        """Those at some positions."""
-        return Read([self.words[row] for row in rows], self.points[rows], self.letters[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +149,10 @@ class Clues:
     ) -> None:
         texts, points = read.words, read.points
         self.towers, self.ballots, self._points = towers, Ballots(links), points
-        self._surroundings = Surroundings(read.letters, arcs)
         self._degree = self.ballots.degree
         given_by = arcs.T.tocsr()
         self._givers = Ballots(given_by)
+        self._surroundings = Surroundings(read.letters, arcs, given_by)
         self._log_given, self._log_taken = _log_sizes(arcs), _log_sizes(given_by)
         self._level = levels(arcs)
         self._bm25, self._tfidf, self._shared = LexicalIndex.family(texts)

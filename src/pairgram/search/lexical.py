@@ -14,6 +14,7 @@ Words = Callable[[str], list[str]]
 Floats = NDArray[np.floating[Any]]
 
 PAIRS = 1 << 14  # pairs of texts held at once
+K1, B = 1.2, 0.75
 
 plain_words: Words = cleaner("words")
 
@@ -57,7 +58,7 @@ class LexicalIndex:
 
     @classmethod
     def bm25(
-        cls, texts: Iterable[str], words: Words = plain_words, k1: float = 1.2, b: float = 0.75
+        cls, texts: Iterable[str], words: Words = plain_words, k1: float = K1, b: float = B
     ) -> Self:
         """Σ over query words of idf · tf / (tf + k1 · (1 - b + b · length / mean length)).
 
@@ -95,7 +96,7 @@ class LexicalIndex:
         return cls._shared(*_counted([words(text) for text in texts]), words)
 
     @classmethod
-    def family(cls, texts: Sequence[Sequence[str]], k1: float = 1.2, b: float = 0.75) -> list[Self]:
+    def family(cls, texts: Sequence[Sequence[str]], k1: float = K1, b: float = B) -> list[Self]:
         """`bm25`, `tfidf` and `shared` of texts given as words, which are counted once."""
         counts, vocabulary = _counted(texts)
         lengths = np.fromiter(map(len, texts), np.int64, len(texts))
@@ -116,7 +117,7 @@ class LexicalIndex:
     @classmethod
     def _shared(cls, counts: Any, vocabulary: dict[str, int], words: Words) -> Self:
         count, frequency = counts.shape[0], np.bincount(counts.indices, minlength=counts.shape[1])
-        idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+        idf = lucene_idf(frequency, count).astype(np.float32)
         weight = counts.copy()
         weight.data = idf[weight.indices]
         return cls(weight, vocabulary, words, _present, _Idf(idf))
@@ -221,7 +222,7 @@ class _Bm25:
     """Weights of the words of further texts; see `LexicalIndex.bm25`."""
 
     def __init__(self, frequency: Any, count: int, mean: float, k1: float, b: float) -> None:
-        self._idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))
+        self._idf = lucene_idf(frequency, count)
         self._mean, self._k1, self._b = max(mean, 1e-9), k1, b
 
     def __call__(self, counts: Any, lengths: NDArray[np.int64]) -> Any:
@@ -233,6 +234,15 @@ class _Bm25:
             np.float32
         )
         return weight
+
+
+def lucene_idf(frequency: NDArray[Any], count: int) -> NDArray[np.float64]:
+    """Log(1 + (count - df + 0.5) / (df + 0.5)) of words that so many of the texts have.
+
+    >>> lucene_idf(np.array([0, 2]), 2).round(2).tolist()
+    [1.79, 0.18]
+    """
+    return np.log1p((count - frequency + 0.5) / (frequency + 0.5))
 
 
 def _present(counts: Any) -> Any:

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.errors import InputError
-from pairgram.search.clues import Added, Clues, Floats, Look, Read
+from pairgram.search.clues import Added, Clues, Floats, Look
 from pairgram.search.graph_judge import BOUND, GraphJudge
 from pairgram.search.towers import Table
+from pairgram.text.read import Read
 
 RANKED = "ranked"
 LAYERS = ("in", "middle", "out")

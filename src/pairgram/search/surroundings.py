@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pairgram.kernels.ready import count_around, list_terms, sum_terms
+from pairgram.search.lexical import K1, B, lucene_idf
 from pairgram.search.votes import entries
 
 Floats = NDArray[np.floating[Any]]
@@ -23,7 +24,6 @@ PRIOR = 100.0
 """Neighbours, besides the real ones, whose texts are as all texts are."""
 MOST = 4096
 """Neighbours of a node that are read in either direction; of more, so many evenly spaced."""
-K1, B = 1.2, 0.75
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +56,14 @@ class Surroundings:
     ----------
     letters
         Sequences of letters of each text, sparse, shape (n, v); see `letter_rows`.
-    arcs
-        Sparse links in the direction in which they were given, row to column, shape (n, n).
+    given, taken
+        Sparse links, each row's node to those that it gave a link to, and to those that it has one
+        from, both (n, n).
     """
 
-    def __init__(self, letters: Any, arcs: Any) -> None:
-        nodes, back = letters.T.tocsr(), arcs.T.tocsr()
-        self._begin, self._nodes = _rows(nodes)
-        self._ways = _rows(arcs), _rows(back)
+    def __init__(self, letters: Any, given: Any, taken: Any) -> None:
+        self._begin, self._nodes = _rows(letters.T.tocsr())
+        self._ways = _rows(given), _rows(taken)
         self.n_nodes = letters.shape[0]
         self._most = max(COMMON * self.n_nodes, FEW)
         self._sizes = np.diff(letters.indptr)
@@ -131,11 +131,7 @@ class Surroundings:
         return self._begin[terms + 1] - self._begin[terms]
 
     def _idf(self, terms: IntArray) -> NDArray[np.float32]:
-        count, frequency = self.n_nodes, self._frequency(terms)
-        idf: NDArray[np.float32] = np.log1p((count - frequency + 0.5) / (frequency + 0.5)).astype(
-            np.float32
-        )
-        return idf
+        return lucene_idf(self._frequency(terms), self.n_nodes).astype(np.float32)
 
     def _evened(self, sizes: NDArray[Any]) -> NDArray[np.float32]:
         """What a sequence counts in texts with so many of them."""
@@ -173,4 +169,4 @@ def _common(letters: Any, terms: IntArray) -> NDArray[np.float32]:
 
 
 def _rows(matrix: Any) -> tuple[IntArray, NDArray[np.int32]]:
-    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
+    return matrix.indptr.astype(np.int64, copy=False), matrix.indices.astype(np.int32, copy=False)

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pairgram.text.spelling import GOLDEN, MIX
+
 LENGTH = 7
 """Letters of a sequence; blanks count, and a text has one at either end."""
 BITS = 22
@@ -14,7 +16,6 @@ READ = 2000
 """Letters of a text that are read."""
 TOGETHER = 1 << 22
 """Letters that are hashed at once."""
-_GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(29)
 
 
@@ -64,9 +65,9 @@ def _distinct(
     count = max(len(codes) - LENGTH + 1, 0)
     hashes = np.zeros(count, np.uint64)
     for step in range(LENGTH):
-        hashes = hashes * _GOLDEN + codes[step : step + count]
+        hashes = hashes * GOLDEN + codes[step : step + count]
         hashes ^= hashes >> _SHIFT
-    number = ((hashes * _MIX) >> np.uint64(64 - BITS)).astype(np.int64)
+    number = ((hashes * MIX) >> np.uint64(64 - BITS)).astype(np.int64)
     row = np.repeat(np.arange(len(cut)), sizes)
     whole = row[:count] == row[len(row) - count :]
     keys = np.sort((row[:count][whole] << BITS) | number[whole])

@@ -10,7 +10,7 @@ from pairgram.text.ragged import Ragged
 MAX_LETTERS = 24
 SHORTEST, LONGEST = 3, 5
 BOUNDARY = 0
-_GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+GOLDEN, MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 _SHIFT = np.uint64(31)
 
 
@@ -45,7 +45,7 @@ def ngram_ids(words: Sequence[str], buckets: int) -> Ragged:
     values, rows, starts = [], [], []
     for step in range(LONGEST):
         here = np.roll(padded, -step).astype(np.uint64)
-        hashes = _mix(hashes * _GOLDEN + here + np.uint64(1))
+        hashes = _mix(hashes * GOLDEN + here + np.uint64(1))
         if step + 1 >= SHORTEST:
             whole = left > step
             values.append((hashes[whole] % np.uint64(buckets)).astype(np.int32))
@@ -73,5 +73,5 @@ def _with_boundaries(
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    x = (x ^ (x >> _SHIFT)) * _MIX
+    x = (x ^ (x >> _SHIFT)) * MIX
     return x ^ (x >> _SHIFT)
